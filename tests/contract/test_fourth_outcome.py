@@ -48,7 +48,7 @@ def test_it_fits_the_best_tree_of_its_objective(model):
 
 def test_it_is_printed_with_its_own_figures(model):
     head, *lines = str(model.tree_).splitlines()
-    assert head.split() == ["n", "events", "exposure", "rate"]
+    assert head.split() == ["leaf", "n", "events", "exposure", "rate"]
     leaves = [line for line in lines if "   " in line.lstrip("│ ├└─")]
     for line, rate in zip(leaves, rates(model), strict=True):
         assert f"  {rate:.3g}" in line
@@ -77,7 +77,7 @@ def test_it_is_on_a_page(model, tmp_path):
 
 def test_it_is_exported(model):
     table = export.export_leaves(model, "csv", horizons=[])
-    assert table.splitlines()[0].startswith("leaf,rule,rows,events,note,exposure,rate,rate_lower")
+    assert table.splitlines()[0].startswith("leaf,name,rule,rows,events,note,exposure,rate,")
     assert "constant rate; the tree minimises the Poisson deviance" in export.export_methods(model)
     assert f"rate {rates(model)[0]:.3g}" in export.export_dot(model)
     assert f"rate: {rates(model)[0]:.2f}" in export.export_text(model)

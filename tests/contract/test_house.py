@@ -45,6 +45,8 @@ KIND = re.compile(
     r"isinstance\([^)]*\b(CauseHazards|ArmHazards|ArmContrasts|CompetingRisksTree|EffectTree)\b"
     r"|has_causes|\.arms is (not )?None"
 )
+# Who makes trees, and draws curves from a hazard; others ask a tree for times, curves and sums.
+BASELINE = {"tree", "survival", "outcomes", "engines"}
 MOST_PARAMETERS = 12
 # The face of a verb, whose parameters users name.
 VERBS = {"validate"}
@@ -65,14 +67,21 @@ def test_a_room_keeps_its_budget(room):
 
 
 def test_only_outcomes_know_which_kinds_there_are():
-    found = [
+    assert lines_outside({"outcomes"}, KIND) == []
+
+
+def test_the_baseline_of_a_tree_is_behind_curves_and_a_time_axis():
+    assert lines_outside(BASELINE, re.compile(r"\btree_?\.baseline\b")) == []
+
+
+def lines_outside(allowed, pattern):
+    return [
         f"{path.relative_to(ROOT)}:{number}"
         for path in sorted(ROOT.rglob("*.py"))
-        if path.parent.name != "outcomes"
+        if path.parent.name not in allowed
         for number, line in enumerate(path.read_text().splitlines(), start=1)
-        if KIND.search(line)
+        if pattern.search(line)
     ]
-    assert found == []
 
 
 def test_no_function_has_many_parameters():

@@ -63,10 +63,10 @@ def test_a_loaded_trial_says_that_effects_do_not_differ(tested, tmp_path):
     assert "How well does it predict?" not in page
     assert page.index(verdict) < page.index("<details><summary>The arms of each leaf")
     folded = page[page.index("<summary>The arms of each leaf") :]
-    assert "leaf 1" in folded[: folded.index("</details>")]
+    assert "leaf A" in folded[: folded.index("</details>")]
     one = model.correction_.leaves[0]
     words = " ".join(re.sub("<[^>]+>", " ", page).split())
-    assert f"{one.leaf} yes {one.ratio:.3g} {one.corrected:.3g} " in words
+    assert f"A yes {one.ratio:.3g} {one.corrected:.3g} " in words
     assert verdict in export_leaves(model)
     assert verdict.rstrip(".") in model._repr_html_()
     assert export_methods(model) == export_methods(tested)

@@ -68,7 +68,7 @@ class TestText:
         theirs = sklearn_export_text(greedy, feature_names=["x0"], decimals=1, **options)
         ours = export_text(tree, **options)
         expected = [line.split("value")[0] for line in theirs.splitlines()]
-        assert [line.split("theta")[0] for line in ours.splitlines()] == expected
+        assert [line.split("leaf")[0] for line in ours.splitlines()] == expected
 
     def test_decimals_never_change_a_threshold(self):
         text = export_text(golden_tree(), decimals=0)

@@ -120,7 +120,7 @@ def test_the_page_has_a_section_about_the_causes(tmp_path):
     search = CompetingRisksTreeCV(max_depth=1, cv=3, shrinkage=1.0).fit(X, Y)
     page = write_report(search, tmp_path / "page.html").read_text()
     assert "The tree was chosen to tell apart cause 1 and cause 2." in page
-    assert "Cumulative incidence of each cause in leaf 1" in page
+    assert "Cumulative incidence of each cause in leaf A" in page
     other = write_report(SurTree(max_depth=1).fit(X, Y["time"]), tmp_path / "other.html")
     assert 'id="channels"' not in other.read_text()
 

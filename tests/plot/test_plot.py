@@ -218,7 +218,7 @@ def test_each_leaf_has_its_numbers_beside_its_curve(depth):
             if box.x0 > right and box.y0 < middle < box.y1
         ]
         assert row == [
-            str(leaf),
+            tree.leaf_names[leaf],
             str(tree.n_samples[leaf]),
             str(tree.n_events[leaf]),
             theta_text(tree, leaf, ".3g"),
@@ -327,7 +327,8 @@ def test_every_curve_has_its_label_beside_it_in_the_order_of_their_ends():
     for curve, counts in zip(curves, tree.risk, strict=True):
         note = events_note(tree.n_events[curve.leaf])
         heading = (
-            f"leaf {curve.leaf}: relative risk {theta_text(tree, curve.leaf, '.2g')}, "
+            f"leaf {tree.leaf_names[curve.leaf]}: "
+            f"relative risk {theta_text(tree, curve.leaf, '.2g')}, "
             f"median {median_text(curve.median, 2)}{note and f', {note}'}"
         )
         expected[heading] = curve.survival(min(counts.last_time, tree.baseline.times[-1]))
@@ -342,9 +343,9 @@ def test_every_curve_has_its_label_beside_it_in_the_order_of_their_ends():
         assert rows in words(ax)
 
 
-def numbers_in_the_table(ax, leaf):
+def numbers_in_the_table(ax, name):
     """Return the texts in the row of a leaf below the curves."""
-    (name,) = (text for text in ax.texts if text.get_text() == f"leaf {leaf}")
+    (name,) = (text for text in ax.texts if text.get_text() == f"leaf {name}")
     return [
         text
         for text in ax.texts
@@ -361,7 +362,7 @@ def test_the_table_counts_the_rows_at_risk_below_each_tick():
     ticks = [tick for tick in panel.get_xticks() if 0 <= tick <= panel.get_xlim()[1]]
     leaf_of_row = model.apply(X)
     for leaf in model.tree_.leaves:
-        row = numbers_in_the_table(ax, leaf)
+        row = numbers_in_the_table(ax, model.tree_.leaf_names[leaf])
         time = y["time"][leaf_of_row == leaf]
         assert [text.get_text() for text in row] == [str(sum(time >= tick)) for tick in ticks]
         middles = [(box.x0 + box.x1) / 2 for box in (text.get_window_extent() for text in row)]

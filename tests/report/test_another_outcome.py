@@ -107,5 +107,5 @@ def test_a_page_shows_the_channels_of_any_outcome(model, tmp_path):
     (value, _) = model.tree_.outcome.curves(leaf)[1].at(500)
     assert np.isfinite(value)
     # Without limits there are no brackets.
-    assert f"{leaf.node}: by night {value:.0%} " in section
+    assert f"{leaf.letters}: by night {value:.0%} " in section
     assert "(nan" not in text

@@ -180,7 +180,7 @@ def test_the_tree_can_be_reached_by_tab_and_every_node_has_a_name(visit, gbsg2, 
             named = page.locator(f'[data-node="{leaf}"]')
             label = named.get_attribute("aria-label")
             assert label.startswith(f"{rule}: {tree.n_samples[leaf]} rows")
-            assert re.search(rf"leaf {leaf}, (no events: )?relative risk", label)
+            assert re.search(rf"leaf {tree.leaf_names[leaf]}, (no events: )?relative risk", label)
             assert named.get_attribute("aria-level") == str(len(path))
     for picture in page.locator("svg:visible:not([aria-hidden=true])").all():
         assert picture.get_attribute("aria-label")
@@ -476,7 +476,7 @@ def test_the_curves_of_all_rows_are_told_apart(visit, gbsg2, page_of_gbsg2):
             assert apart > 10 or beside < 5
     assert max(box["x"] + box["width"] for box in boxes) <= page.viewport_size["width"]
     numbers = page.locator(".surtree-number").all_text_contents()
-    assert numbers == [str(leaf) for leaf in tree.leaves]
+    assert numbers == list(tree.leaf_names.values())
 
 
 def test_a_leaf_shows_what_was_observed_and_where_follow_up_ends(visit, gbsg2, page_of_gbsg2):
@@ -584,7 +584,7 @@ def test_a_single_leaf_has_no_questionnaire(visit, tmp_path):
     X, y = load_gbsg2(backend="pandas")
     page = visit(write_report(SurTree(max_depth=0).fit(X, y), tmp_path / "leaf.html"))
     assert not page.locator("#questions").is_visible()
-    assert detail(page, "heading").strip() == "Leaf 0"
+    assert detail(page, "heading").strip() == "Leaf A"
     assert "asks nothing" in page.locator("#tree-section").inner_text()
     assert page.locator("#sizes").count() == 0
 

@@ -44,13 +44,13 @@ def test_a_ratio_with_its_limits_is_said_in_words():
     assert (first.text, first.reference) == ("1 (reference)", 1)
     assert second.ratio == second.limits[0] == 0
     assert second.text == f"0 (at most {second.limits[1]:.3g})"
-    assert str(second) == f"leaf 2: hazard ratio {second.text}, 0 events in 2 rows"
+    assert str(second) == f"leaf B: hazard ratio {second.text}, 0 events in 2 rows"
     first, second = leaf_hazard_ratios(two_leaves(early, late), reference=2)
     assert (first.ratio, first.limits[1]) == (np.inf, np.inf)
     assert first.text == f"infinite (at least {first.limits[0]:.3g})"
     # Nobody of one is at risk when the other has events.
     counts = GroupCounts(np.array([[2.0, 0], [0, 2]]), np.array([[1.0, 0], [0, 1]]))
-    never = LeafHazardRatio(2, 1, hazard_ratios(counts)[1], ratio_limits(counts, 1), 2, 1)
+    never = LeafHazardRatio(2, 1, hazard_ratios(counts)[1], ratio_limits(counts, 1), 2, 1, "B")
     assert (never.text, never.limits) == ("unknown", (0, np.inf))
 
 

@@ -276,13 +276,13 @@ def test_a_dictionary_of_another_kind_is_refused(tree, change):
 
 def test_the_tree_is_drawn_with_its_leaf_statistics(tree):
     lines = str(tree).splitlines()
-    assert lines[0].split() == ["n", "events", "theta", "median", "(baseline)"]
+    assert lines[0].split() == ["leaf", "n", "events", "theta", "median", "(baseline)"]
     assert lines[1] == "all rows"
     assert lines[2].startswith("├─ age <= 55 ")
     assert lines[3] == "└─ age > 55"
     assert lines[4].startswith(f"   ├─ {CUTS[3].negated_rule} ")
     assert lines[5].startswith(f"   └─ {CUTS[3].rule} ")
-    assert lines[5].split()[-6:-4] == ["3", "3"]
+    assert lines[5].split()[-7:-4] == ["C", "3", "3"]
     assert lines[5].split()[-3:] == ["4", "few", "events"]
     assert len({len(lines[i].removesuffix("  few events")) for i in (0, 2, 4, 5)}) == 1
     assert lines[6].startswith("3 leaves have fewer than 5 events: their numbers say little")

@@ -29,7 +29,7 @@ def average_curves(
     n_leaves = 0
     for number, tree in enumerate(trees):
         column[:, number] = n_leaves + np.searchsorted(tree.leaves, leaf_of_row[:, number])
-        step = np.searchsorted(tree.baseline.times, times, side="right")
+        step = np.searchsorted(tree.event_times, times, side="right")
         values += [
             np.concatenate(([curve.before], curve.y))[step]
             for curve in (getattr(leaf, kind) for leaf in leaf_curves(tree))

@@ -126,7 +126,7 @@ def _of_leaves(
     """Return the predictions of rows, given their leaves; effects of arms may be given too."""
     tree, outcome = model.tree_, model.tree_.outcome
     columns = dict(outcome.predictions([*(asked.only or Quantity)], (), effects))
-    last_time = tree.baseline.last_time
+    last_time = tree.last_time
     for time in asked.survival or ():
         name = f"survival_{time:.15g}"
         if time <= last_time:

@@ -97,10 +97,11 @@ def model_json(model: SurTree) -> dict[str, Any]:
         "splits": tree.n_splits,
         "depth": tree.depth,
         "leaf_curve": tree.leaf_curve,
-        "last_time": tree.baseline.last_time,
+        "last_time": tree.last_time,
         "leaves": [
             {
                 "leaf": rule.leaf,
+                "name": rule.name,
                 "conditions": list(rule.conditions),
                 "risk": rule.theta,
                 "risk_limits": list(rule.theta_limits),

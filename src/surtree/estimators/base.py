@@ -357,7 +357,7 @@ class TreeEstimator(SurvivalEstimator):
     def unique_times_(self) -> Floats:
         """The distinct event times of the training rows."""
         check_is_fitted(self)
-        return self.tree_.baseline.times
+        return self.tree_.event_times
 
     @property
     def feature_importances_(self) -> Floats:
@@ -431,7 +431,7 @@ class TreeEstimator(SurvivalEstimator):
         """Return the loss on rows in memory of which each is predicted by a node."""
         tree, counted = self.tree_, rows.present
         target, weight = rows.target.take(counted), rows.weight[counted]
-        sums = tree.objective.row_sums(target, weight, tree.baseline)
+        sums = tree.row_sums(target, weight)
         return sums.loss(tree.prediction[..., nodes[counted]])
 
     def _lazy_loss(self, given: RowInputs, *, at_root: bool = False) -> LazyLoss:
@@ -449,7 +449,7 @@ class TreeEstimator(SurvivalEstimator):
         self, X: Any, start: ArrayLike, stop: ArrayLike | None, id: ArrayLike | None
     ) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
         table, tree = self._read(X), self.tree_
-        pieces = read_pieces(table.n_rows, start, stop, id, tree.baseline.last_time)
+        pieces = read_pieces(table.n_rows, start, stop, id, tree.last_time)
         survival, hazard = map(_objects, survival_along(tree, find_leaves(tree, table), pieces))
         return survival, hazard
 

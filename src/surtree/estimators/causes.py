@@ -75,14 +75,14 @@ class CompetingRisksTree(CauseEstimator, SurTree):
     >>> model.status_, model.gap_, model.causes_
     ('optimal', 0.0, (1, 2))
     >>> print(model.tree_)
-                           n  events 1  theta 1  events 2  theta 2
+                          leaf   n  events 1  theta 1  events 2  theta 2
     all rows
     ├─ thickness <= 2.25
-    │  ├─ age <= 52       55         4    0.214         1    0.216  few events
-    │  └─ age > 52        58        11    0.672         6     1.61
+    │  ├─ age <= 52          A  55         4    0.214         1    0.216  few events
+    │  └─ age > 52           B  58        11    0.672         6     1.61
     └─ thickness > 2.25
-       ├─ age <= 69       73        34     1.81         2    0.413
-       └─ age > 69        19         8     2.46         5      6.3
+       ├─ age <= 69          C  73        34     1.81         2    0.413
+       └─ age > 69           D  19         8     2.46         5      6.3
     >>> incidence = model.predict_cumulative_incidence(X.head(2), cause=1)
     >>> [round(curve(2000), 3) for curve in incidence]
     [0.368, 0.18]

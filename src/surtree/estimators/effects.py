@@ -114,10 +114,10 @@ class EffectTree(SurTree):
     >>> aid = X.pop("financial_aid")
     >>> model = EffectTree(max_depth=1).fit(X, y, treatment=aid)
     >>> print(model.tree_)
-                        n  events no, yes  yes over no    95% interval
+                      leaf    n  events no, yes  yes over no    95% interval
     all rows
-    ├─ parole is yes  267          37, 31        0.859    0.53 to 1.38
-    └─ parole is no   165          29, 17        0.495  0.266 to 0.891
+    ├─ parole is yes     A  267          37, 31        0.859    0.53 to 1.38
+    └─ parole is no      B  165          29, 17        0.495  0.266 to 0.891
 
     There is no evidence that aid did more for some than for others, so the effect expected in new
     data is the same for everybody:

@@ -204,14 +204,14 @@ class SurTree(_Fitted):
     >>> model.status_, model.gap_
     ('optimal', 0.0)
     >>> print(model.tree_)  # doctest: +ELLIPSIS
-                                         n  events  theta  median (baseline)
+                                       leaf    n  events  theta  median (baseline)
     all rows
     ├─ positive_nodes <= 3
-    │  ├─ tumor_size <= 12              26       2  0.125             > 2456  few events
-    │  └─ tumor_size > 12              350     117  0.682               2456
+    │  ├─ tumor_size <= 12                A   26       2  0.125             > 2456  few events
+    │  └─ tumor_size > 12                 B  350     117  0.682               2456
     └─ positive_nodes > 3
-       ├─ progesterone_receptor <= 26  161     110    2.4                729
-       └─ progesterone_receptor > 26   149      70   1.07               1684
+       ├─ progesterone_receptor <= 26     C  161     110    2.4                729
+       └─ progesterone_receptor > 26      D  149      70   1.07               1684
     1 leaf has fewer than 5 events: its numbers say little about new data; try shrinkage, ...
     >>> model.predict(X.head(3)).round(3).tolist()
     [0.682, 1.065, 1.065]

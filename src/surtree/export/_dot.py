@@ -41,8 +41,8 @@ def export_dot(model: Any, *, feature_names: Sequence[str] | None = None) -> str
       node [shape=box, style=rounded, fontname="Helvetica,Arial,sans-serif", margin="0.2,0.1"]
       edge [fontname="Helvetica,Arial,sans-serif"]
       0 [label="positive_nodes > 3", style=solid]
-      1 [label="leaf 1\ntheta 0.635\nmedian > 2456 (baseline)\n376 rows, 119 events"]
-      2 [label="leaf 2\ntheta 1.61\nmedian 1059 (baseline)\n310 rows, 180 events"]
+      1 [label="leaf A\ntheta 0.635\nmedian > 2456 (baseline)\n376 rows, 119 events"]
+      2 [label="leaf B\ntheta 1.61\nmedian 1059 (baseline)\n310 rows, 180 events"]
       0 -> 1 [label=" no"]
       0 -> 2 [label=" yes"]
     }

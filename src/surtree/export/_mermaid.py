@@ -34,8 +34,8 @@ def export_mermaid(model: Any, *, feature_names: Sequence[str] | None = None) ->
     >>> print(export_mermaid(model))
     flowchart TD
       n0["x0 #62; 0"]
-      n1("leaf 1<br>theta 0.632<br>median 4 (baseline)<br>2 rows, 2 events<br>few events")
-      n2("leaf 2<br>theta 2.4<br>median 2 (baseline)<br>2 rows, 2 events<br>few events")
+      n1("leaf A<br>theta 0.632<br>median 4 (baseline)<br>2 rows, 2 events<br>few events")
+      n2("leaf B<br>theta 2.4<br>median 2 (baseline)<br>2 rows, 2 events<br>few events")
       n0 -- no --> n1
       n0 -- yes --> n2
     """

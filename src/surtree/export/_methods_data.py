@@ -26,7 +26,7 @@ def data(findings: Findings) -> str:
     said += findings.outcome.events_text()
     unit = f" {findings.time_unit}" if findings.time_unit else ""
     end = last_time(tree)
-    event = number(float(tree.baseline.times[-1]), 6) + unit
+    event = number(tree.last_event, 6) + unit
     said += f"; the last event was at {event}"
     if np.isfinite(end):
         said += f", and follow-up ended at {number(end, 6)}{unit}"

@@ -57,9 +57,9 @@ def export_text(
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> print(export_text(model))
     |--- positive_nodes <= 3
-    |   |--- theta: 0.63, median (baseline): > 2456.00, rows: 376, events: 119
+    |   |--- leaf: A, theta: 0.63, median (baseline): > 2456.00, rows: 376, events: 119
     |--- positive_nodes >  3
-    |   |--- theta: 1.61, median (baseline): 1059.00, rows: 310, events: 180
+    |   |--- leaf: B, theta: 1.61, median (baseline): 1059.00, rows: 310, events: 180
     """
     tree = named_tree(model, feature_names)
     require_whole("max_depth", max_depth, 0)
@@ -93,7 +93,8 @@ def _rule(cut: Cut, *, holds: bool) -> str:
 def _leaf_text(tree: Tree, leaf: int, decimals: int, show_weights: bool) -> str:
     style = f".{decimals}f"
     figures = tree.outcome.printed_columns([tree.outcome.group(leaf)])
-    parts = [
+    parts = [f"leaf: {tree.leaf_names[leaf]}"]
+    parts += [
         f"{column.printed_heading}: {column.text(0, style)}"
         for column in figures
         if not column.is_count

@@ -59,10 +59,11 @@ def export_leaves(
         A model of this package, a pipeline that ends in one, or its ``tree_``.
     format : {"markdown", "csv"}, default="markdown"
         "markdown" is for people: rounded, each figure with its interval in brackets, and a note
-        below. "csv" is for programs: all digits, each figure in a column of its own. A cell of it
-        is empty where there is no such number: a median that is not reached, a relative risk
-        without events (its upper limit is there), survival after the last follow-up of the leaf.
-        A text that a spreadsheet would take for a formula, such as ``=1+1``, begins with a ``'``.
+        below. "csv" is for programs: all digits, each figure in a column of its own, and the number
+        of the leaf (`SurTree.apply`) beside its name. A cell of it is empty where there is no such
+        number: a median that is not reached, a relative risk without events (its upper limit is
+        there), survival after the last follow-up of the leaf. A text that a spreadsheet would take
+        for a formula, such as ``=1+1``, begins with a ``'``.
     horizons : iterable of float, optional
         Times for which survival is stated, none if empty; by default the ``horizons_`` of the
         model, else up to three round ones.
@@ -82,7 +83,7 @@ def export_leaves(
     >>> from surtree.export import export_leaves
     >>> model = SurTree(max_depth=1).fit(*load_gbsg2())
     >>> print(export_leaves(model, "csv", horizons=[]).splitlines()[0])
-    leaf,rule,rows,events,note,risk,risk_lower,risk_upper,hazard_ratio,hazard_ratio_lower,hazard_ratio_upper,median,median_lower,median_upper
+    leaf,name,rule,rows,events,note,risk,risk_lower,risk_upper,hazard_ratio,hazard_ratio_lower,hazard_ratio_upper,median,median_lower,median_upper
     >>> leaf = export_leaves(model, time_unit="days").splitlines()[2]
     >>> leaf.split(" | ")[1:5]
     ['positive_nodes <= 3', '376', '119', '0.635 (0.53 to 0.76)']
@@ -95,11 +96,12 @@ def export_leaves(
         time_unit = time_unit_of(model)
     if horizons is None:
         horizons = horizons_of(model)
-    end = float(tree.baseline.times[-1])
+    end = tree.last_event
     times = round_horizons(end, _HORIZONS) if horizons is None else read_horizons(horizons)
     rules = leaf_texts(tree, read_labels(labels, units), whole=True)
     columns = [
-        _Column("leaf", "leaf", tree.leaves.tolist()),
+        _Column("leaf", "", tree.leaves.tolist()),
+        _Column("name", "leaf", list(tree.leaf_names.values())),
         _Column("rule", "group", [rules[leaf] for leaf in tree.leaves.tolist()]),
         *_figures(outcome_of(tree, cause_names_of(model)), times, time_unit, level),
     ]

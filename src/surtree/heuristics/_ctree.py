@@ -127,14 +127,14 @@ class ConditionalInferenceTree(TreeEstimator):
     >>> X, y = load_gbsg2()
     >>> model = ConditionalInferenceTree().fit(X, y)
     >>> print(model.tree_)
-                                           n  events  theta  median (baseline)
+                                         leaf    n  events  theta  median (baseline)
     all rows
     ├─ positive_nodes <= 3.5
-    │  ├─ hormone_therapy is no          248      88  0.751               2372
-    │  └─ hormone_therapy is yes         128      31  0.441             > 2456
+    │  ├─ hormone_therapy is no             A  248      88  0.751               2372
+    │  └─ hormone_therapy is yes            B  128      31  0.441             > 2456
     └─ positive_nodes > 3.5
-       ├─ progesterone_receptor <= 20.5  144     103    2.6                662
-       └─ progesterone_receptor > 20.5   166      77   1.07               1684
+       ├─ progesterone_receptor <= 20.5     C  144     103    2.6                662
+       └─ progesterone_receptor > 20.5      D  166      77   1.07               1684
     >>> model.tests_[0].p_value.min().round(15)
     np.float64(5.36e-13)
     """

@@ -129,7 +129,7 @@ class TrialArms(Outcome):
         observed = leaf_arm_curve(tree, leaf, arm, kind="kaplan-meier").survival.y
         lower, upper = arm_band(tree, leaf, arm, level)
         steps = counts.step[counts.deaths > 0]
-        shown = tree.baseline.times <= counts.last_time
+        shown = tree.event_times <= counts.last_time
         if kind == "kaplan-meier":
             shown = np.isin(np.arange(shown.size), steps)
         return GroupCurve(
@@ -143,7 +143,7 @@ class TrialArms(Outcome):
             values=curve.survival.y[shown],
             band=(lower[shown], upper[shown]) if kind == "kaplan-meier" else None,
             observed=ObservedCurve(
-                tree.baseline.times[steps], observed[steps], (lower[steps], upper[steps])
+                tree.event_times[steps], observed[steps], (lower[steps], upper[steps])
             ),
             censored=counts.censored,
             last_time=counts.last_time,
@@ -314,7 +314,7 @@ class TrialArms(Outcome):
                 are_possible_counts(counts, tree, int(leaf))
                 and close(counts.deaths.sum(dtype=np.float64), events[leaf, arm])
                 and bool((np.diff(counts.censored) > 0).all())
-                and counts.last_time <= tree.baseline.last_time
+                and counts.last_time <= tree.last_time
                 for by_arm, leaf in zip(arms.risk, tree.leaves, strict=True)
                 for arm, counts in enumerate(by_arm)
             )

@@ -116,7 +116,7 @@ class Causes(Outcome):
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
     ) -> tuple[GroupCurve, ...]:
         """Return the cumulative incidence of each cause in a leaf."""
-        times = self.tree.baseline.times
+        times = self.tree.event_times
         incidence = incidence_of(self.tree, group.leaf, kind)
         shown = times <= min(group.last_time, float(times[-1]))
         curves = []
@@ -235,7 +235,7 @@ class Causes(Outcome):
         objective, tree = causes_of(self.tree), self.tree
         cause = objective.main_cause if channel is None else channel
         position = objective.position(cause)
-        deaths = np.zeros((tree.n_leaves, tree.baseline.times.size))
+        deaths = np.zeros((tree.n_leaves, tree.event_times.size))
         for row, leaf in zip(deaths, tree.risk, strict=True):
             row[leaf.step] = leaf.by_cause[position]
         return deaths, cause_events(tree, cause)[tree.leaves]
@@ -262,7 +262,7 @@ class Causes(Outcome):
             len(baselines) == n_causes
             and all(
                 one.times.shape == one.cumulative_hazard.shape
-                and bool(np.isin(one.times, tree.baseline.times).all())
+                and bool(np.isin(one.times, tree.event_times).all())
                 and bool((np.diff(one.times) > 0).all())
                 and bool((np.diff(one.cumulative_hazard) >= 0).all())
                 for one in baselines

@@ -39,10 +39,14 @@ class Group:
         return cls(tree, tuple(sorted(nodes)), None)
 
     @property
+    def letters(self) -> str:
+        """The names of its leaves."""
+        return ", ".join(self.tree.leaf_names[leaf] for leaf in self.leaves)
+
+    @property
     def name(self) -> str:
-        """The name of the group, with the numbers that ``apply`` returns."""
-        numbers = self.leaves if self.node is None else (self.node,)
-        return f"{'leaf' if len(numbers) == 1 else 'leaves'} {', '.join(map(str, numbers))}"
+        """The name of the group: that of its leaves."""
+        return f"{'leaf' if len(self.leaves) == 1 else 'leaves'} {self.letters}"
 
     @property
     def nodes(self) -> list[int]:
@@ -94,7 +98,7 @@ class Group:
     def leaf(self) -> int:
         """The leaf that the group is, or an error where it is none."""
         if self.node is None or not self.tree.is_leaf[self.node]:
-            raise ValueError(f"{self.name} is no leaf: this is known of single leaves only.")
+            raise ValueError(f"Not of {self.name} together: this is known of single leaves only.")
         return self.node
 
     def curve(self, kind: LeafCurveKind | None = None) -> LeafCurve:
@@ -116,7 +120,7 @@ class Group:
     @cached_property
     def counts(self) -> EventCounts:
         """What is at risk and what dies at each time of the baseline."""
-        n_times = self.tree.baseline.times.size
+        n_times = self.tree.event_times.size
         parts = [counts.at_events(n_times) for counts in self.leaf_counts]
         if len(parts) == 1:
             return parts[0]
@@ -126,7 +130,7 @@ class Group:
     def last_time(self) -> float:
         """The last follow-up; of old files, the last time at which rows are known to be there."""
         if not self.has_counts:
-            return self.tree.baseline.last_time
+            return self.tree.last_time
         return max(last_time(self.tree, counts) for counts in self.leaf_counts)
 
     @property
@@ -172,15 +176,15 @@ def last_time(tree: Tree, counts: AtRiskCounts) -> float:
     """
     if counts.of_all_times:
         return counts.last_time
-    ticks = round_times(float(tree.baseline.times[-1]))
-    known = [*tree.baseline.times[counts.step], *ticks[counts.round_at_risk > 0]]
+    ticks = round_times(tree.last_event)
+    known = [*tree.event_times[counts.step], *ticks[counts.round_at_risk > 0]]
     return float(max(known, default=0.0))
 
 
 def at_round_times(tree: Tree, counts: AtRiskCounts, times: Floats) -> Floats:
     """Return the weight at risk at some times; NaN at those that can be no tick of an axis."""
     known = counts.round_at_risk.astype(np.float64)
-    multiples = np.asarray(times) / round_step(float(tree.baseline.times[-1]))
+    multiples = np.asarray(times) / round_step(tree.last_event)
     nearest = np.minimum(np.rint(multiples), known.size - 1)
     is_known = np.abs(multiples - nearest) < 1e-6
     return np.where(is_known, known[nearest.astype(np.intp)], np.nan)

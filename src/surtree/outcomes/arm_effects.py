@@ -41,6 +41,8 @@ class LeafEffect:
         was searched for.
     n_samples, n_events : tuple of two ints
         The rows of the arm and of the reference, and those of them with an event.
+    name : str
+        What the leaf is called in prints: A, B, ...
 
     Examples
     --------
@@ -60,6 +62,7 @@ class LeafEffect:
     limits: tuple[float, float]
     n_samples: tuple[int, int]
     n_events: tuple[int, int]
+    name: str
 
     @property
     def contrast(self) -> str:
@@ -69,7 +72,7 @@ class LeafEffect:
     def __str__(self) -> str:
         lower, upper = self.limits
         return (
-            f"leaf {self.leaf}: {self.contrast}, hazard ratio {self.ratio:.3g} "
+            f"leaf {self.name}: {self.contrast}, hazard ratio {self.ratio:.3g} "
             f"({lower:.3g} to {upper:.3g}), {self.n_events[0]} and {self.n_events[1]} events in "
             f"{self.n_samples[0]} and {self.n_samples[1]} rows"
         )
@@ -160,6 +163,7 @@ def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEf
             cox_groups.ratio_limits(counts, arm, level=level, prior=prior),
             (int(arms.n_samples[leaf, arm]), int(arms.n_samples[leaf, 0])),
             (int(arms.n_events[leaf, arm]), int(arms.n_events[leaf, 0])),
+            tree.leaf_names[leaf],
         )
         for arm in range(1, arms.n_arms)
     )
@@ -175,7 +179,7 @@ def arm_counts(
 ) -> EventCounts:
     """Return what is at risk and what dies in an arm of a leaf, at each time of the baseline."""
     counts = arms_of(tree).risk[leaf_position(tree, leaf)][arm]
-    own = counts.at_events(tree.baseline.times.size)
+    own = counts.at_events(tree.event_times.size)
     prior = tree.objective.shrinkage
     if kind == "shrunk" and prior > 0:
         return own.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)

@@ -112,9 +112,9 @@ def survival_curve(group: Group, kind: LeafCurveKind | None, level: float = LEVE
     curve, band = curve_of(tree, leaf, kind), survival_band(tree, leaf, kind, level)
     observed = _observed(group, level) if group.has_counts else None
     # A product-limit curve only moves at its own events, and other leaves may have thousands.
-    shown = tree.baseline.times <= group.last_time
+    shown = tree.event_times <= group.last_time
     if kind == "kaplan-meier" and observed is not None:
-        shown &= np.isin(tree.baseline.times, observed.times)
+        shown &= np.isin(tree.event_times, observed.times)
     return GroupCurve(
         channel=Channel("event", group.name, risk_colours([group.theta])[0]),
         group=group,
@@ -146,7 +146,7 @@ def stacked(curves: Sequence[GroupCurve], end: float) -> tuple[Floats, Floats]:
 
 def everyone(tree: Tree) -> GroupCurve:
     """Return the curve of all rows: what the baseline hazard predicts, in grey."""
-    times, survival = tree.baseline.times, tree.baseline.survival(1.0)
+    times, survival = tree.event_times, tree.baseline.survival(1.0)
     group = Group.of(tree, (0,))
     return GroupCurve(
         channel=Channel("event", "all rows", risk_colours([1.0])[0]),
@@ -160,7 +160,7 @@ def everyone(tree: Tree) -> GroupCurve:
         band=None,
         observed=None,
         censored=np.empty(0),
-        last_time=tree.baseline.last_time,
+        last_time=tree.last_time,
         theta_limits=(1.0, 1.0),
     )
 
@@ -170,4 +170,4 @@ def _observed(group: Group, level: float) -> ObservedCurve:
     steps = counts.step[counts.deaths > 0]
     survival = curve_of(tree, group.leaf, "kaplan-meier").survival.y
     lower, upper = survival_band(tree, group.leaf, "kaplan-meier", level)
-    return ObservedCurve(tree.baseline.times[steps], survival[steps], (lower[steps], upper[steps]))
+    return ObservedCurve(tree.event_times[steps], survival[steps], (lower[steps], upper[steps]))

@@ -8,6 +8,7 @@ import numpy as np
 
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Label
+from surtree.words.leaf_names import leaf_names
 from surtree.words.quoting import printable
 
 # The level of the test.
@@ -184,13 +185,14 @@ class EffectCorrection:
         return f"Expect {share} of the differences between leaves in new data."
 
     def __str__(self) -> str:
+        names = leaf_names(one.leaf for one in self.leaves)
         return "\n".join(
             [
                 self.share_text,
                 *(
-                    f"leaf {one.leaf}: {printable(str(one.arm))}, hazard ratio {one.ratio:.3g}, "
-                    f"{one.corrected:.3g} expected in new data (95% interval {one.limits[0]:.3g} "
-                    f"to {one.limits[1]:.3g})"
+                    f"leaf {names[one.leaf]}: {printable(str(one.arm))}, hazard ratio "
+                    f"{one.ratio:.3g}, {one.corrected:.3g} expected in new data (95% interval "
+                    f"{one.limits[0]:.3g} to {one.limits[1]:.3g})"
                     for one in self.leaves
                 ),
             ]

@@ -145,7 +145,7 @@ def _columns(
             is_printed=False,
         )
     medians = [outcome.median(group) for group in groups]
-    last = float(tree.baseline.times[-1])
+    last = tree.last_event
     yield Column(
         "median",
         "median survival",

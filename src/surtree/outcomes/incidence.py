@@ -47,9 +47,9 @@ def leaf_incidence(
     """
     tree = tree_of(model)
     position = causes_of(tree).position(cause)
-    domain = (0.0, tree.baseline.last_time)
+    domain = (0.0, tree.last_time)
     return tuple(
-        StepFunction(tree.baseline.times, incidence_of(tree, leaf, kind)[position], 0.0, domain)
+        StepFunction(tree.event_times, incidence_of(tree, leaf, kind)[position], 0.0, domain)
         for leaf in tree.leaves.tolist()
     )
 
@@ -100,11 +100,11 @@ def leaf_incidence_band(
     (0.058, 0.845)
     """
     tree = tree_of(model)
-    kind, before, end = curve_kind(tree, kind), 0.0, tree.baseline.last_time
+    kind, before, end = curve_kind(tree, kind), 0.0, tree.last_time
     if kind != "baseline":
         before, end = np.nan, tree.risk[leaf_position(tree, leaf)].last_time
     band = incidence_limits(tree, leaf, cause, level, kind)
-    lower, upper = (StepFunction(tree.baseline.times, one, before, (0.0, end)) for one in band)
+    lower, upper = (StepFunction(tree.event_times, one, before, (0.0, end)) for one in band)
     return lower, upper
 
 

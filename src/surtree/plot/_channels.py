@@ -99,7 +99,7 @@ def plot_channels(
     groups = outcome.groups
     shades = read_colours(colours, [channel.colour for channel in outcome.channels])
     texts = leaf_texts(tree, read_labels(labels, units))
-    end = float(tree.baseline.times[-1])
+    end = tree.last_event
     ax, panels, scale = open_grid(ax, tree, len(outcome.at_risk(groups[0], np.zeros(1))) or 1)
     for panel, group in zip(panels, groups, strict=True):
         curves = [

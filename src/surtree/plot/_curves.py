@@ -55,7 +55,7 @@ def plot_curves(
 ) -> Axes:
     """Draw the survival curves of all leaves together, over a table of the rows at risk.
 
-    Each curve has its label at its end: the number of the leaf (as ``apply`` gives it), its
+    Each curve has its label at its end: the name of the leaf, its
     relative risk and median survival, and what holds for its rows. Curves are coloured by
     relative risk: blue below one, grey at one, vermilion above.
 
@@ -116,7 +116,7 @@ def plot_curves(
         for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
-    end = tree.baseline.times[-1]
+    end = tree.last_event
     panel = add_panel(page, page.layout.panel(page.width, page.height), end, page.layout.tick_room)
     for leaf in leaves:
         # Many bands over each other would hide the curves.

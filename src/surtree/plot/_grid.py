@@ -65,7 +65,7 @@ def label_panel(
     import numpy as np
     from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-    end = float(tree.baseline.times[-1])
+    end = tree.last_event
     panel.set(xlim=(0, end), ylim=(0, 1))
     found = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
     ticks = [tick for tick in found if 0 <= tick <= end]

@@ -10,7 +10,7 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes import GroupCurve, Outcome, counted
+from surtree.outcomes import GroupCurve, Outcome, counted, everyone
 from surtree.plot._colour import mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
@@ -54,8 +54,8 @@ def plot_tree(
     """Draw a tree from left to right, with the survival curve and the numbers of each leaf.
 
     The rule that leads to a node is on its edge. Each leaf has its curve, in a column of panels
-    with the same axes and beside the curve of all rows in grey, and then its number (as ``apply``
-    gives it), rows, events, relative risk and median survival. Curves are coloured by relative
+    with the same axes and beside the curve of all rows in grey, and then its
+    name, rows, events, relative risk and median survival. Curves are coloured by relative
     risk: blue below one, grey at one, vermilion above, which colour-blind people tell apart and
     which can be seen on light and dark backgrounds.
 
@@ -179,7 +179,7 @@ def _table(
 ) -> tuple[tuple[str, ...], ...]:
     """Return the figures of the leaves as columns, each with its heading."""
     groups = outcome.groups
-    table = [["leaf", *(str(group.node) for group in groups)]]
+    table = [["leaf", *(group.letters for group in groups)]]
     if groups[0].n_persons is not None:
         table.append(["persons", *(str(group.n_persons) for group in groups)])
     table.append(["rows", *(str(group.n_samples) for group in groups)])
@@ -271,11 +271,11 @@ def _draw_panels(
     from matplotlib import rcParams
 
     layout = page.layout
-    times = tree.baseline.times
+    times = tree.event_times
     left = layout.levels[-1] + layout.gutter
     width = page.width - layout.fixed_width
     height = layout.row_height(page.height) - _ROW_GAP
-    everyone = np.concatenate(([1.0], tree.baseline.survival(1.0)))
+    all_rows = np.concatenate(([1.0], everyone(tree).values))
     style: dict[str, Any] = {"color": rcParams["text.color"], "alpha": 0.35}
     for drawn, middle in zip(curves, layout.leaf_middles(page.height), strict=True):
         panel = add_panel(page, (left, middle - height / 2, width, height), times[-1])
@@ -285,7 +285,7 @@ def _draw_panels(
         if len(drawn) == 1:
             panel.plot(
                 [0.0, *times],
-                everyone,
+                all_rows,
                 drawstyle="steps-post",
                 linewidth=0.1 * page.fontsize,
                 **style,

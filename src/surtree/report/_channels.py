@@ -52,7 +52,7 @@ def _legend(shown: Shown) -> Markup:
 
 
 def _figure_html(shown: Shown, group: Group) -> Markup:
-    x = Axis.until(float(shown.tree.baseline.times[-1]), time_label(shown.findings.time_unit))
+    x = Axis.until(shown.tree.last_event, time_label(shown.findings.time_unit))
     lines = shown.outcome.group_text(group, shown.level).splitlines()
     caption = element(
         "figcaption",
@@ -105,7 +105,7 @@ def _columns_html(shown: Shown) -> Markup:
     columns = shown.outcome.columns(shown.groups, shown.level)
     headings = ["leaf", *map(shown.heading, columns)]
     rows = [
-        [str(group.node), *(cell_html(column, position) for column in columns)]
+        [group.letters, *(cell_html(column, position) for column in columns)]
         for position, group in enumerate(shown.groups)
     ]
     return table(headings, rows, "survival", f"Figures of each {_noun(shown)}")
@@ -113,14 +113,14 @@ def _columns_html(shown: Shown) -> Markup:
 
 def _values_html(shown: Shown) -> Markup:
     """Return the values of all curves at some times, as a table."""
-    end = shown.tree.baseline.last_time
+    end = shown.tree.last_time
     times = [time for time in shown.times if time <= end]
     if not times:
         return Markup()
     name = shown.outcome.curve_name.capitalize()
     rows = [
         [
-            f"{group.node}: {curve.channel.label}",
+            f"{group.letters}: {curve.channel.label}",
             *(share_html(*curve.at(time)) for time in times),
         ]
         for group in shown.groups

@@ -138,6 +138,7 @@ def _leaf(shown: Shown, position: int) -> dict[str, Any]:
     observed = curve.observed if otherwise else None
     return _curve(curve) | {
         "name": group.name,
+        "label": group.letters,
         "colour": curve.colour,
         "text": f"{'; '.join(figures)}.",
         "last": _short(min(curve.last_time, shown.end)),

@@ -26,7 +26,7 @@ def _row(shown: Shown, position: int) -> list[str]:
     few = " (few)" if group.note == "few events" else ""
     counts = [column for column in shown.columns if column.is_count]
     return [
-        markup(element("span", "leaf ", class_="unit"), str(group.node)),
+        markup(element("span", "leaf ", class_="unit"), group.letters),
         breakable(shown.rules[group.leaf]),
         *([] if group.n_persons is None else [str(group.n_persons)]),
         str(group.n_samples),
@@ -47,7 +47,7 @@ def _survival_html(shown: Shown) -> Markup:
         cells = [at.get(time, Markup()) for time in times]
         if not known:
             cells[0] = small(f"last follow-up at {number(curve.last_time, 4)}")
-        rows.append([str(curve.group.node), *cells])
+        rows.append([curve.group.letters, *cells])
     headings = ["leaf", *(number(time, 6) for time in times)]
     return markup(
         note(_caption(shown)), table(headings, rows, "survival", "Survival at some times")

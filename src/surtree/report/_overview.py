@@ -42,7 +42,7 @@ def _summary(shown: Shown) -> Iterator[tuple[str, str, str]]:
     yield "rows", str(rows), ""
     yield "events", str(events), "" if tree.n_persons is not None else _censoring(rows, events)
     yield "median survival", median_text(median, 3) + (unit if isfinite(median) else ""), ""
-    yield "last event", number(float(tree.baseline.times[-1]), 4) + unit, ""
+    yield "last event", number(tree.last_event, 4) + unit, ""
     if findings.follow_up is not None and isfinite(findings.follow_up.median):
         text = number(findings.follow_up.median, 4) + unit
         yield "median follow-up", text, "by the reverse Kaplan-Meier estimate"

@@ -158,7 +158,7 @@ def page_html(
 ) -> str:
     """Return the page that `write_report` writes."""
     tree, outcome = findings.tree, findings.outcome
-    end = float(tree.baseline.times[-1])
+    end = tree.last_event
     times = round_horizons(end) if horizons is None else read_horizons(horizons)
     shown, fields = Shown(findings, level, times), read_fields(tree, findings.labels)
     script = _asset("charts.js") + _asset("report.js")

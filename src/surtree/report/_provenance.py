@@ -46,7 +46,7 @@ def _rows_text(findings: Findings) -> str:
 
 def _follow_up_text(findings: Findings) -> str:
     unit = f" {findings.time_unit}" if findings.time_unit else ""
-    last_event = float(findings.tree.baseline.times[-1])
+    last_event = findings.tree.last_event
     text = (
         f"until {number(last_time(findings.tree), 6)}{unit}; the last event at "
         f"{number(last_event, 6)}{unit}"

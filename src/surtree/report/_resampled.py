@@ -16,6 +16,7 @@ from surtree.summary.labels import Labels
 from surtree.summary.wording import leaf_texts
 from surtree.validation import ColumnUse, LeafStability, Measure, Validation
 from surtree.validation.verdict import MEASURE_NAMES
+from surtree.words.leaf_names import leaf_names
 from surtree.words.numbers import missing_figures, number
 
 # More columns than these are only counted.
@@ -215,10 +216,14 @@ def _middle(use: ColumnUse, unit: str) -> str:
 
 
 def _leaves_html(findings: Findings, validation: Validation) -> Markup:
+    names = leaf_names(leaf.leaf for leaf in validation.leaves)
     rules = leaf_texts(findings.tree, findings.labels)
     rows = (
         (
-            markup(f"leaf {leaf.leaf}", small(breakable(rules.get(leaf.leaf, "")))),
+            markup(
+                f"leaf {names[leaf.leaf]}",
+                small(breakable(rules.get(leaf.leaf, ""))),
+            ),
             markup(leaf.words, small(f"{leaf.jaccard:.0%} agreement")),
             _range(leaf),
         )

@@ -109,7 +109,7 @@ class _Drawing:
         if counts:
             counts[0] = markup(counts[0], few)
         cells = (
-            element("b", str(group.node), class_="surtree-number"),
+            element("b", group.letters, class_="surtree-number"),
             sparkline(curve, steps, self._everyone, shown.end),
             *figures,
             markup(str(group.n_samples), small(persons)),

@@ -148,7 +148,7 @@ def _effects_html(findings: Findings) -> Markup:
     headings = ("leaf", "arm", "hazard ratio here", "expected in new data", "95% interval")
     rows = (
         (
-            str(one.leaf),
+            findings.tree.leaf_names[one.leaf],
             str(one.arm),
             _ratio(one.ratio),
             _ratio(one.corrected),

@@ -144,7 +144,7 @@ function drawCurves(host, data, leaves) {
     if (high && leaves.length === 1) drawObserved(curve, svg, toX, toY);
     const d = stepPath(curve.times, curve.survival, curve.last, toX, toY);
     element("path", { class: high ? "curve high" : "curve", style: `--risk:${curve.colour}`, d }, svg);
-    if (high) named.push({ ...curve, label: node });
+    if (high) named.push(curve);
   }
   labelCurves(named, svg, toX, toY, box);
   const cross = element("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" }, svg);

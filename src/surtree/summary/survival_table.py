@@ -53,7 +53,7 @@ def _at_risk_text(group: Group, time: float) -> str:
     if not counts.of_all_times or tree.enters_late or changes:
         return ""
     # Between two events, rows can only leave.
-    at_events, times = group.counts, tree.baseline.times
+    at_events, times = group.counts, tree.event_times
     after = int(np.searchsorted(times, time))
     low = float(at_events.at_risk[after]) if after < times.size else 0.0
     high = float(counts.round_at_risk[0])

@@ -23,7 +23,7 @@ def time_label(time_unit: str | None) -> str:
 def last_time(tree: Tree) -> float:
     """Return the last follow-up of all leaves; where it is not known, the last event."""
     last = max(group.last_time for group in tree.outcome.groups)
-    return last if isfinite(last) else float(tree.baseline.times[-1])
+    return last if isfinite(last) else tree.last_event
 
 
 def follow_up_text(quartiles: FollowUp, unit: str, verb: str = "") -> str:

@@ -33,10 +33,11 @@ def tree_text(tree: Tree) -> str:
 def _table(tree: Tree) -> tuple[list[str], dict[int, tuple[str, ...]]]:
     """Return the headings of the columns, and the cells of each leaf."""
     leaves = tree.leaves.tolist()
-    headings, columns = ["n"], [list(map(str, tree.n_samples[leaves].tolist()))]
+    headings = ["leaf", "n"]
+    columns = [list(tree.leaf_names.values()), list(map(str, tree.n_samples[leaves].tolist()))]
     if tree.n_persons is not None:
-        headings = ["persons", "rows"]
-        columns.insert(0, list(map(str, tree.n_persons[leaves].tolist())))
+        headings[1:] = ["persons", "rows"]
+        columns.insert(1, list(map(str, tree.n_persons[leaves].tolist())))
     more_headings, more_columns = printed_columns(tree)
     cells = zip(*columns, *more_columns, strict=True)
     return [*headings, *more_headings], dict(zip(leaves, cells, strict=True))

@@ -87,7 +87,7 @@ def survival_along(
     While a person is in a leaf, the hazard is that of the leaf: cumulative hazards of the leaves
     are added over the pieces, and survival is multiplied.
     """
-    times = tree.baseline.times
+    times = tree.event_times
     curves = [curve_of(tree, int(leaf)) for leaf in tree.leaves]
     hazard = np.stack([np.diff(curve.cumulative_hazard.y, prepend=0.0) for curve in curves])
     stays = np.stack([_factors(curve.survival.y) for curve in curves])
@@ -101,7 +101,7 @@ def survival_along(
         spans = map(slice, begin[own], end[own])
         parts = list(zip(place[own], spans, strict=True))
         steps = np.concatenate([times[span] for _, span in parts])
-        stop = min(float(pieces.stop[own][-1]), tree.baseline.last_time)
+        stop = min(float(pieces.stop[own][-1]), tree.last_time)
         domain = float(pieces.start[own][0]), stop
         lived = np.cumprod(np.concatenate([stays[leaf, span] for leaf, span in parts]))
         added = np.cumsum(np.concatenate([hazard[leaf, span] for leaf, span in parts]))

@@ -96,7 +96,7 @@ def confidence_band(
     """
     tree = tree_of(model)
     lower, upper = survival_band(tree, leaf, kind, level)
-    times, before, end = tree.baseline.times, 1.0, tree.baseline.last_time
+    times, before, end = tree.event_times, 1.0, tree.last_time
     if is_product_limit(curve_kind(tree, kind)):
         before, end = np.nan, tree.risk[leaf_position(tree, leaf)].last_time
     domain = (0.0, end)

@@ -35,6 +35,8 @@ class LeafHazardRatio:
         leaf was searched for.
     n_samples, n_events : int
         The training rows of the leaf, and those of them with an event.
+    name : str
+        What the leaf is called in prints: A, B, ...
 
     Examples
     --------
@@ -52,6 +54,7 @@ class LeafHazardRatio:
     limits: tuple[float, float]
     n_samples: int
     n_events: int
+    name: str
 
     @property
     def text(self) -> str:
@@ -69,7 +72,7 @@ class LeafHazardRatio:
 
     def __str__(self) -> str:
         events = f"{plural(self.n_events, 'event')} in {plural(self.n_samples, 'row')}"
-        return f"leaf {self.leaf}: hazard ratio {self.text}, {events}"
+        return f"leaf {self.name}: hazard ratio {self.text}, {events}"
 
 
 def leaf_hazard_ratios(
@@ -118,10 +121,10 @@ def leaf_hazard_ratios(
     >>> X, y = load_gbsg2()
     >>> for leaf in leaf_hazard_ratios(SurTree(max_depth=2).fit(X, y)):
     ...     print(leaf)
-    leaf 2: hazard ratio 0.18 (0.0297 to 0.566), 2 events in 26 rows
-    leaf 3: hazard ratio 1 (reference), 117 events in 350 rows
-    leaf 5: hazard ratio 3.64 (2.79 to 4.73), 110 events in 161 rows
-    leaf 6: hazard ratio 1.57 (1.17 to 2.11), 70 events in 149 rows
+    leaf A: hazard ratio 0.18 (0.0297 to 0.566), 2 events in 26 rows
+    leaf B: hazard ratio 1 (reference), 117 events in 350 rows
+    leaf C: hazard ratio 3.64 (2.79 to 4.73), 110 events in 161 rows
+    leaf D: hazard ratio 1.57 (1.17 to 2.11), 70 events in 149 rows
     """
     tree = tree_of(model)
     require_level(level)
@@ -142,6 +145,7 @@ def leaf_hazard_ratios(
             cox_groups.ratio_limits(counts, place, position, level),
             int(tree.n_samples[leaf]),
             int(events[place]),
+            tree.leaf_names[leaf],
         )
         for place, leaf in enumerate(leaves)
     )

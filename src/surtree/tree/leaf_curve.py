@@ -77,7 +77,7 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
 
 def curve_from(tree: Tree, leaf: int, survival: Floats, cumulative_hazard: Floats) -> LeafCurve:
     """Return the curve of a leaf that has these values at the times of the baseline."""
-    times, domain = tree.baseline.times, (0.0, tree.baseline.last_time)
+    times, domain = tree.event_times, (0.0, tree.last_time)
     return LeafCurve(
         int(leaf),
         StepFunction(times, survival, 1.0, domain),
@@ -131,7 +131,7 @@ def _own_counts(tree: Tree, leaf: int) -> EventCounts:
             "the sizes on a path, only the chosen tree keeps them. Fit again with max_splits set "
             f"to {tree.n_splits} to choose this one, or use the curves of kind 'baseline'."
         )
-    return tree.risk[position].at_events(tree.baseline.times.size)
+    return tree.risk[position].at_events(tree.event_times.size)
 
 
 def _shrunk_counts(tree: Tree, leaf: int) -> EventCounts:

@@ -68,4 +68,4 @@ def median_limits(
     tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
 ) -> tuple[float, float]:
     """Return the limits of a leaf's median: the first times at which its band is at one half."""
-    return confidence.median_limits(tree.baseline.times, survival_band(tree, leaf, kind, level))
+    return confidence.median_limits(tree.event_times, survival_band(tree, leaf, kind, level))

@@ -16,9 +16,11 @@ from surtree._support.schema import format_and_version, is_known, read_each, sho
 from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
+from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
+from surtree.survival.row_sums import RowSums
 from surtree.tree._printed import tree_text
 from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
@@ -29,6 +31,7 @@ from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
+from surtree.words.leaf_names import leaf_names
 from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
@@ -51,6 +54,8 @@ class Rule:
     ----------
     leaf : int
         The number of the leaf's node.
+    name : str
+        What the leaf is called in prints, reports and pictures: A, B, ...
     conditions : tuple of str
         What holds for every row of the leaf, from the root down; empty in a tree of one leaf.
     theta : float
@@ -75,6 +80,7 @@ class Rule:
     """
 
     leaf: int
+    name: str
     conditions: tuple[str, ...]
     theta: float
     n_samples: int
@@ -139,10 +145,10 @@ class Tree(ArrayValue):
     >>> X, y = load_gbsg2()
     >>> tree = SurTree(max_depth=1).fit(X, y).tree_
     >>> print(tree)
-                              n  events  theta  median (baseline)
+                            leaf    n  events  theta  median (baseline)
     all rows
-    ├─ positive_nodes <= 3  376     119  0.635             > 2456
-    └─ positive_nodes > 3   310     180   1.61               1059
+    ├─ positive_nodes <= 3     A  376     119  0.635             > 2456
+    └─ positive_nodes > 3      B  310     180   1.61               1059
     >>> tree.left.tolist(), tree.n_samples.tolist(), tree.theta.round(2).tolist()
     ([1, -1, -1], [686, 376, 310], [1.0, 0.63, 1.61])
     """
@@ -238,11 +244,34 @@ class Tree(ArrayValue):
     @cached_property
     def share_at_risk(self) -> Floats:
         """The share of all rows that is at risk at each time of the baseline."""
-        times = self.baseline.times
+        times = self.event_times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
         share = at_risk / self.weight_of_persons
         share.setflags(write=False)
         return share
+
+    @property
+    def event_times(self) -> Floats:
+        """The distinct event times of the training rows, at which curves have their steps."""
+        return self.baseline.times
+
+    @property
+    def last_event(self) -> float:
+        """The last event time."""
+        return float(self.event_times[-1])
+
+    @property
+    def last_time(self) -> float:
+        """The last follow-up of the training rows; infinity where it is not known."""
+        return self.baseline.last_time
+
+    def row_hazard(self, target: Target) -> Floats:
+        """Return how many events are expected of each of some rows, at the hazard of all rows."""
+        return self.baseline.row_hazard(target)
+
+    def row_sums(self, target: Target, weight: Floats) -> RowSums:
+        """Return what each of some rows adds to the sums of the objective, and to the loss."""
+        return self.objective.row_sums(target, weight, self.baseline)
 
     @property
     def n_nodes(self) -> int:
@@ -268,6 +297,11 @@ class Tree(ArrayValue):
     def leaves(self) -> NDArray[np.intp]:
         """The nodes that are leaves, ascending."""
         return np.flatnonzero(self.is_leaf)
+
+    @cached_property
+    def leaf_names(self) -> dict[int, str]:
+        """The letters that prints, reports and pictures call the leaves by, by their nodes."""
+        return leaf_names(self.leaves.tolist())
 
     @property
     def depth(self) -> int:
@@ -375,6 +409,7 @@ class Tree(ArrayValue):
         return tuple(
             Rule(
                 leaf=int(leaf),
+                name=self.leaf_names[int(leaf)],
                 conditions=tuple(self.condition(*step) for step in pairwise(paths[leaf])),
                 theta=float(self.theta[leaf]),
                 n_samples=int(self.n_samples[leaf]),

@@ -260,12 +260,10 @@ def _counts_at_risk(tree: Tree) -> bool:
 
 def are_possible_counts(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
     """Tell whether rows of a leaf can have such at-risk counts."""
-    n_times = tree.baseline.times.size
-    n_round = round_times(float(tree.baseline.times[-1])).size
     return (
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
-        and counts.round_at_risk.shape == (n_round,)
-        and bool((counts.step < n_times).all())
+        and counts.round_at_risk.shape == round_times(tree.last_event).shape
+        and bool((counts.step < tree.event_times.size).all())
         and bool((np.diff(counts.step.astype(np.int64)) > 0).all())
         and all(map(_is_weight_or_none, (counts.at_risk, counts.deaths)))
         and bool((counts.deaths <= counts.at_risk).all())
@@ -279,8 +277,8 @@ def _is_weight_or_none(values: NDArray[Any]) -> bool:
 
 
 def _follows_up(tree: Tree) -> bool:
-    last = tree.baseline.last_time
-    return last >= tree.baseline.times[-1] and all(
+    last = tree.last_time
+    return last >= tree.last_event and all(
         bool((np.diff(counts.censored) > 0).all())
         and counts.censored.size <= CENSORED_PLACES
         and bool((counts.censored <= counts.last_time).all())

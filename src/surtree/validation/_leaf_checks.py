@@ -28,6 +28,8 @@ class LeafCheck:
     ----------
     leaf : int
         The number of its node.
+    name : str
+        What the leaf is called in prints: A, B, ...
     rule : str
         What holds for its rows.
     n_rows, n_events : int
@@ -56,6 +58,7 @@ class LeafCheck:
     """
 
     leaf: int
+    name: str
     rule: str
     n_rows: int
     n_events: int
@@ -79,7 +82,7 @@ def leaf_checks(
     """Compare each leaf that some row falls into with its rows; of a lazy table, merged ones."""
     target, weight, horizons = rows.target, rows.weight, rows.times.horizons
     n_rows = np.ones(rows.n) if merged is None else merged.n_rows
-    hazard = weight * tree.baseline.row_hazard(target)
+    hazard = weight * tree.row_hazard(target)
     if target.entry is not None:
         # The baseline has a floor, but nothing is expected of rows that enter after its end.
         hazard[target.entry >= predicted.last_time] = 0.0
@@ -98,6 +101,7 @@ def leaf_checks(
         checks.append(
             LeafCheck(
                 rule.leaf,
+                rule.name,
                 " and ".join(tree.condition(*step) for step in steps[rule.leaf]) or "all rows",
                 int(n_rows[inside].sum()),
                 int(n_rows[inside][own_rows.event].sum()),
@@ -136,7 +140,7 @@ def check_lines(leaves: Sequence[LeafCheck], horizon: str) -> list[str]:
         ratio = _with_limits(leaf.ratio, leaf.lower, leaf.upper)
         observed = _with_limits(leaf.observed[-1], leaf.observed_lower[-1], leaf.observed_upper[-1])
         lines.append(
-            f"{leaf.leaf:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
+            f"{leaf.name:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
             f"{ratio:>19}  {figure(leaf.predicted[-1], 2)}, {observed}: {leaf.rule}"
         )
     return lines

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.tree.tree import Tree
+from surtree.words.leaf_names import leaf_names
 from surtree.words.numbers import figure, limits_text, plural
 from surtree.words.quoting import printable
 
@@ -189,10 +190,13 @@ def leaf_lines(leaves: Sequence[LeafStability], time: float, level: float) -> li
         return []
     horizon = f"{time:g}"
     lines = ["", f"leaf  agreement  survival at {horizon}  {100 * level:g}% of samples say"]
+    names = leaf_names(leaf.leaf for leaf in leaves)
     for leaf in leaves:
         limits = limits_text(leaf.lower, leaf.upper, 2)
         survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
-        lines.append(f"{leaf.leaf:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}")
+        lines.append(
+            f"{names[leaf.leaf]:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}"
+        )
     rare = sum(leaf.jaccard < RARELY_REPRODUCED for leaf in leaves)
     if rare:
         lines.append(
