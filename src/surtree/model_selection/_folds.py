@@ -82,7 +82,7 @@ def score_fold(
 ) -> FoldScores:
     """Score the best tree of every shrinkage and size."""
     problem, held_out = _read_fold(template, fold)
-    values = np.empty((len(shrinkages), len(sizes), 4))
+    values, total = np.empty((len(shrinkages), len(sizes), 4)), fold.target.total(fold.weight)
     statuses: list[Status] = []
     for index, shrinkage in enumerate(shrinkages):
         model = clone(template).set_params(shrinkage=shrinkage)
@@ -97,7 +97,7 @@ def score_fold(
                 start = perf_counter()
                 candidate = _candidate(model, sizes[position], shrunk, path)
                 score = scorer(candidate, held_out)
-                loss = candidate.tree.unpenalised_loss / fold.target.total(fold.weight)
+                loss = candidate.tree.unpenalised_loss / total
                 values[index, position] = score, loss, fit_seconds, perf_counter() - start
     scores, training_loss, fit_time, score_time = np.moveaxis(values, -1, 0)
     return FoldScores(scores, training_loss, fit_time, score_time, first_unproven(statuses))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -25,7 +26,7 @@ from surtree.outcomes.incidence import leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.curves import leaf_curves
-from surtree.tree.rows import goes_right, route_rows
+from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
 
 Scoring = str | Callable[[SurTree, Any, Any], float]
@@ -56,6 +57,11 @@ class HeldOut:
     sums: RowSums | None = None
     _answers: dict[Cut, NDArray[np.bool_]] = field(default_factory=dict)
 
+    @cached_property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return self.target.total(self.weight)
+
     @property
     def weights(self) -> dict[str, Any]:
         """The weights of the held-out and of the training rows, as metrics take them."""
@@ -63,9 +69,7 @@ class HeldOut:
 
     def leaves(self, tree: Tree) -> NDArray[np.intp]:
         """Return the leaf that each of the rows falls in."""
-        return route_rows(
-            tree, self.table.n_rows, lambda node, rows: self._goes_right(tree, node)[rows]
-        )
+        return find_leaves(tree, self.table, self._answers)
 
     def risk(self, tree: Tree) -> Floats:
         """Return what a tree predicts for each of the rows."""
@@ -77,13 +81,6 @@ class HeldOut:
         assert self.sums is not None
         return cast(CauseHazards, self.sums.objective).main_cause
 
-    def _goes_right(self, tree: Tree, node: int) -> NDArray[np.bool_]:
-        """Answer the question of a node for all rows, once: trees of a path ask much the same."""
-        question = tree.question(node)
-        if question not in self._answers:
-            self._answers[question] = goes_right(tree, node, self.table, slice(None))
-        return self._answers[question]
-
 
 Scorer = Callable[[Candidate, HeldOut], float]
 
@@ -92,7 +89,7 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
     assert held_out.sums is not None
     tree = candidate.tree
     loss = held_out.sums.loss(tree.prediction[..., held_out.leaves(tree)])
-    return -loss / held_out.target.total(held_out.weight)
+    return -loss / held_out.total
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:

@@ -157,11 +157,11 @@ def counted(group: Group) -> str:
 
 
 def leaves_below(tree: Tree, node: int) -> tuple[int, ...]:
-    """Return the leaves of a node: in preorder, they follow it until another branch begins."""
-    if tree.is_leaf[node]:
-        return (node,)
-    children = int(tree.left[node]), int(tree.right[node])
-    return tuple(leaf for child in children for leaf in leaves_below(tree, child))
+    """Return the leaves of a node: in preorder, they follow it up to the last one on its right."""
+    last = node
+    while tree.right[last] >= 0:
+        last = int(tree.right[last])
+    return tuple(leaf for leaf in tree.leaves.tolist() if node <= leaf <= last)
 
 
 def sum_of(parts: Iterable[Floats]) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.outcomes._group import Group
-from surtree.outcomes.column import Column
+from surtree.outcomes.column import UNKNOWN, Column
 from surtree.outcomes.curve import Channel, GroupCurve
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
@@ -59,8 +59,8 @@ class OneEvent(Outcome):
         return event_columns(self, groups, level)
 
     def printed_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
-        """Return the same without hazard ratios: their limits take long where leaves are many."""
-        return tuple(_columns(self, groups, level, ratios=False))
+        """Return the same without hazard ratios and limits: it has no room for them."""
+        return tuple(_columns(self, groups, level, whole=False))
 
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
@@ -115,25 +115,28 @@ def leaf_caption(tree: Tree, kind: LeafCurveKind | None, level: float) -> str:
 
 def event_columns(outcome: Outcome, groups: Sequence[Group], level: float) -> tuple[Column, ...]:
     """Return the figures of all events together: events, relative risk, hazard ratio, median."""
-    return tuple(_columns(outcome, groups, level, ratios=shows_ratios(outcome.tree)))
+    return tuple(_columns(outcome, groups, level, whole=True))
 
 
 def _columns(
-    outcome: Outcome, groups: Sequence[Group], level: float, *, ratios: bool
+    outcome: Outcome, groups: Sequence[Group], level: float, *, whole: bool
 ) -> Iterator[Column]:
     tree = outcome.tree
     yield Column("events", "events", "events", [g.n_events for g in groups], is_count=True)
-    limits = [theta_limits(tree, group.leaf, level) for group in groups]
+    limits = [
+        theta_limits(tree, group.leaf, level) if whole or not group.n_events else UNKNOWN
+        for group in groups
+    ]
     none = [position for position, group in enumerate(groups) if group.n_events == 0]
     yield Column(
         "risk",
         "relative risk",
         "theta",
         [group.theta if group.n_events else nan for group in groups],
-        limits,
+        limits if whole else None,
         instead={position: ("at most", limits[position][1]) for position in none},
     )
-    if ratios and [g.node for g in groups] == tree.leaves.tolist():
+    if whole and shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
         of_leaves = _hazard_ratios(tree, level)
         yield Column(
             "hazard_ratio",
@@ -151,7 +154,7 @@ def _columns(
         "median survival",
         "median",
         medians,
-        [median_limits(tree, group.leaf, None, level) for group in groups],
+        [median_limits(tree, group.leaf, None, level) for group in groups] if whole else None,
         instead={p: (">", last) for p, median in enumerate(medians) if not isfinite(median)},
         style=".6g",
         qualifier=tree.leaf_curve,

@@ -43,8 +43,9 @@ def tree_html(shown: Shown, name: str = "The tree") -> Markup:
 def breakable(text: str) -> Markup:
     """Return a text as HTML with line break opportunities."""
     # No-break spaces within a piece keep, for example, a comparison and its number together.
-    parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in pieces(text)]
-    ends = [piece[len(part) :] for piece, part in zip(pieces(text), parts, strict=True)]
+    broken = pieces(text)
+    parts = [piece.rstrip().replace(" ", NO_BREAK_SPACE) for piece in broken]
+    ends = [piece[len(part) :] for piece, part in zip(broken, parts, strict=True)]
     return Markup(
         element("wbr").join(markup(part + end) for part, end in zip(parts, ends, strict=True))
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -223,7 +223,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
 def _questions(model: SurTree) -> str:
     """Return which questions the search could ask, in words."""
     encoder = model.encoder_
-    cuts = encoder.cuts_
+    cuts = encoder.cuts_[:]
     words = []
     given = {cut.name for cut in cuts if cut.threshold is not None} & set(model.thresholds or ())
     if any(cut.threshold is not None and cut.name not in given for cut in cuts):
@@ -231,13 +231,15 @@ def _questions(model: SurTree) -> str:
         words.append("every threshold" if most is None else f"up to {most} thresholds a column")
     if given:
         words.append(f"thresholds that were given for {plural(len(given), 'column')}")
-    return "; ".join([*words, *_category_words(encoder), f"{plural(len(cuts), 'question')} in all"])
+    return "; ".join(
+        [*words, *_category_words(encoder, cuts), f"{plural(len(cuts), 'question')} in all"]
+    )
 
 
-def _category_words(encoder: Encoder) -> list[str]:
+def _category_words(encoder: Encoder, cuts: Sequence[Cut]) -> list[str]:
     """Return how the categories of columns were divided, in words."""
     by_column: dict[int, list[Cut]] = {}
-    for cut in encoder.cuts_:
+    for cut in cuts:
         if cut.categories is not None and cut.known is not None:
             by_column.setdefault(cut.column, []).append(cut)
     if not by_column:
@@ -245,7 +247,7 @@ def _category_words(encoder: Encoder) -> list[str]:
     if encoder.category_cuts == "one":
         return ["categories one at a time against the rest, ordered ones by rank"]
     words = "every set of categories against the others, ordered ones by rank"
-    if any(_has_too_many(cuts, encoder.max_categories) for cuts in by_column.values()):
+    if any(_has_too_many(one, encoder.max_categories) for one in by_column.values()):
         words += (
             f" (of columns with more than {MOST_FOR_SUBSETS} categories not every set, but one at "
             "a time against the rest, and divisions in the order of their risk)"
@@ -296,7 +298,7 @@ def _columns(model: Any) -> tuple[ColumnCuts, ...]:
         return ()
     names = column_names(model)
     cuts: list[list[Cut]] = [[] for _ in names]
-    for cut in model.encoder_.cuts_:
+    for cut in model.encoder_.cuts_[:]:
         cuts[cut.column].append(cut)
     return tuple(
         ColumnCuts(name, float(share), tuple(of_column))

@@ -53,7 +53,8 @@ def unbuilt_trees(
 
 def _wholes(topologies: Sequence[TreeTopology]) -> list[TreeTopology]:
     """Return the trees that all others are a part of: subtrees share the nodes of their tree."""
-    return list({id(topology.whole): topology.whole for topology in topologies}.values())
+    wholes = [topology.whole for topology in topologies]
+    return list(dict(zip(map(id, wholes), wholes, strict=True)).values())
 
 
 def trees_of_sums(

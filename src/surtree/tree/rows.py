@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator
 
+from surtree.cuts.cut import Cut
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.lazy import require_in_memory
 from surtree.data.table import Table, read_table
@@ -50,12 +51,26 @@ def check_columns(tree: Tree, table: Table) -> None:
             )
 
 
-def find_leaves(tree: Tree, table: Table) -> NDArray[np.intp]:
-    """Return the leaf that each row of a table falls in."""
-    return route_rows(tree, table.n_rows, lambda node, rows: goes_right(tree, node, table, rows))
+def find_leaves(
+    tree: Tree, table: Table, answers: dict[Cut, NDArray[np.bool_]] | None = None
+) -> NDArray[np.intp]:
+    """Return the leaf that each row of a table falls in.
+
+    Where several trees ask much the same, ``answers`` keeps those of all rows.
+    """
+
+    def answer(node: int, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        if answers is None:
+            return goes_right(tree, node, table, rows)
+        question = tree.question(node)
+        if question not in answers:
+            answers[question] = goes_right(tree, node, table, slice(None))
+        return answers[question][rows]
+
+    return _route(tree, table.n_rows, answer)
 
 
-def route_rows(
+def _route(
     tree: Tree,
     n_rows: int,
     answer: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],

@@ -286,17 +286,21 @@ class Tree(ArrayValue):
     @property
     def n_leaves(self) -> int:
         """The number of leaves."""
-        return int(self.is_leaf.sum())
+        return self.leaves.size
 
-    @property
+    @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Whether each node is a leaf."""
-        return self.left < 0
+        is_leaf = self.left < 0
+        is_leaf.setflags(write=False)
+        return is_leaf
 
-    @property
+    @cached_property
     def leaves(self) -> NDArray[np.intp]:
         """The nodes that are leaves, ascending."""
-        return np.flatnonzero(self.is_leaf)
+        leaves = np.flatnonzero(self.is_leaf)
+        leaves.setflags(write=False)
+        return leaves
 
     @cached_property
     def leaf_names(self) -> dict[int, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from functools import lru_cache
 from typing import Any
 
 # Characters that nobody sees and that change what is seen: they move the cursor, break a line,
@@ -105,6 +106,7 @@ def csv_text(text: str) -> str:
     return f"'{text}" if text.startswith(_FORMULA) else text
 
 
+@lru_cache(maxsize=1024)  # a page has the same names and classes hundreds of times
 def html_text(text: str) -> str:
     """Return a text for an element of a page, or for an attribute in quotation marks."""
     return html.escape(terminal_text(text))
