@@ -109,7 +109,7 @@ def test_leaves_are_drawn_to_their_last_follow_up_with_all_limits(model, table, 
         before = leaf.censored[np.searchsorted(leaf.censored, censored, side="right") - 1]
         assert (censored - before < 2659 / 500).all()
         assert leaf.no_events == (not own["event"].any())
-        assert leaf.group.has_few_events == (own["event"].sum() < FEW_EVENTS)
+        assert bool(leaf.group.note) == (own["event"].sum() < FEW_EVENTS)
         assert leaf.theta_limits == theta_limits(tree, node)
         lower, upper = leaf.band
         assert lower.shape == upper.shape == leaf.times.shape == leaf.values.shape
@@ -124,7 +124,7 @@ def test_all_rows_together_have_no_limits(model):
     curve = everyone(model.tree_)
     assert (curve.band, curve.observed) == (None, None)
     assert curve.last_time == 2659.0
-    assert not curve.group.has_few_events
+    assert not curve.group.note
 
 
 def test_an_objective_without_events_has_no_limits(model):

@@ -93,11 +93,11 @@ class Grid:
     def _carried(self, sums: Floats) -> list[Floats]:
         """Return the same sums, each at most half a unit of the one before."""
         parts = list(sums)
-        for place in range(len(parts) - 1, 0, -1):
-            shift = 1.5 * 2.0**52 * self.units[place - 1]
-            carry = (parts[place] + shift) - shift
-            parts[place] = parts[place] - carry
-            parts[place - 1] = parts[place - 1] + carry
+        for number in range(len(parts) - 1, 0, -1):
+            shift = 1.5 * 2.0**52 * self.units[number - 1]
+            carry = (parts[number] + shift) - shift
+            parts[number] = parts[number] - carry
+            parts[number - 1] = parts[number - 1] + carry
         return parts
 
 
@@ -160,7 +160,7 @@ class TermStack:
         """Return the stack of some terms."""
         lines: list[Floats] = []
         whole: list[int] = []  # lines
-        places = []
+        slices = []
         for terms in kinds:
             first = len(lines)
             if merges and not terms.grid.units:
@@ -169,8 +169,8 @@ class TermStack:
                 whole.append(first)
             if first == len(lines):
                 lines += list(terms.parts)
-            places.append((terms.grid, slice(first, first + len(terms.parts))))
-        return cls(np.stack(lines), tuple(places))
+            slices.append((terms.grid, slice(first, first + len(terms.parts))))
+        return cls(np.stack(lines), tuple(slices))
 
     def join(self, sums: Floats) -> list[Floats]:
         """Return the sums of each kind, from the sums of the lines, (n_lines, ...)."""

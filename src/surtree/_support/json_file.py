@@ -62,10 +62,10 @@ def parse_json(path: Path) -> Any:
 
 def damaged(path: Path, error: Exception) -> ValueError:
     """Return the error that says, in a line, what is wrong with a file."""
-    said = " ".join(str(error).split())
-    if len(said) > _LONGEST_MESSAGE:
-        said = said[:_LONGEST_MESSAGE] + " ..."
-    return ValueError(f"{path} is damaged: {said}")
+    text = " ".join(str(error).split())
+    if len(text) > _LONGEST_MESSAGE:
+        text = text[:_LONGEST_MESSAGE] + " ..."
+    return ValueError(f"{path} is damaged: {text}")
 
 
 def digest(saved: dict[str, Any]) -> str:
@@ -111,11 +111,11 @@ def _canonical(value: Any) -> Any:
 
 
 def _object(fields: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(fields)
-    if len(found) < len(fields):
-        twice = next(name for name in found if [known for known, _ in fields].count(name) > 1)
+    values = dict(fields)
+    if len(values) < len(fields):
+        twice = next(name for name in values if [known for known, _ in fields].count(name) > 1)
         raise ValueError(f"{shown(twice)} stands twice")
-    return found
+    return values
 
 
 def _constant(name: str) -> Any:

@@ -25,8 +25,8 @@ _LONGEST = 80
 
 def shown(value: Any) -> str:
     """Return a value for a message: short, and on one line."""
-    said = reprlib.repr(value)
-    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}..."
+    text = reprlib.repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def format_and_version(saved: Any) -> tuple[Any, Any]:
@@ -115,8 +115,8 @@ def list_of(inside: Check) -> Check:
             raise _unlike(where, value, "a list")
         if isinstance(inside, Number) and inside.holds_for_all(value):
             return
-        for place, item in enumerate(value):
-            inside(item, f"{where}[{place}]")
+        for position, item in enumerate(value):
+            inside(item, f"{where}[{position}]")
 
     return check
 
@@ -128,13 +128,13 @@ def record(fields: Mapping[str, Check], also: Mapping[str, Check] | None = None)
     def check(value: Any, where: str) -> None:
         if not isinstance(value, dict):
             raise _unlike(where, value, "an object")
-        place = f" in {where}" if where else ""
+        within = f" in {where}" if where else ""
         for name in fields:
             if name not in value:
-                raise ValueError(f"{name!r} is not there{place}")
+                raise ValueError(f"{name!r} is not there{within}")
         for name, item in value.items():
             if name not in known:
-                raise ValueError(f"{shown(name)} is not a field{place}")
+                raise ValueError(f"{shown(name)} is not a field{within}")
             known[name](item, f"{where}.{name}" if where else name)
 
     return check
@@ -142,13 +142,13 @@ def record(fields: Mapping[str, Check], also: Mapping[str, Check] | None = None)
 
 def read_each(read: Callable[[Any], Read], items: Iterable[Any], where: str) -> tuple[Read, ...]:
     """Read the items of a list, and say in an error which one it is about."""
-    found = []
-    for place, item in enumerate(items):
+    values = []
+    for position, item in enumerate(items):
         try:
-            found.append(read(item))
+            values.append(read(item))
         except ValueError as error:
-            raise ValueError(f"{where}[{place}]: {error}") from None
-    return tuple(found)
+            raise ValueError(f"{where}[{position}]: {error}") from None
+    return tuple(values)
 
 
 def _unlike(where: str, value: Any, wanted: str) -> ValueError:

@@ -63,7 +63,7 @@ def known_categories(value: Any, where: str) -> None:
 def validate_cut(cut: Cut) -> None:
     """Raise an error where a question has no clear answer or no clear text."""
     categories, known = cut.categories, cut.known
-    for fault, found in (
+    for fault, is_faulty in (
         ("a threshold and categories", cut.threshold is not None and categories is not None),
         ("no category in its list", categories == ()),
         ("categories of different kinds", len(_kinds(cut)) > 1),
@@ -81,7 +81,7 @@ def validate_cut(cut: Cut) -> None:
             cut.threshold is None and categories is None and cut.missing is not True,
         ),
     ):
-        if found:
+        if is_faulty:
             raise ValueError(f"a question has {fault}")
 
 

@@ -34,10 +34,10 @@ def read_arms(
             f"{absent.index(True)}, counted from 0): drop them"
         )
     try:
-        found, number = np.unique(given, return_inverse=True)
+        distinct, number = np.unique(given, return_inverse=True)
     except TypeError:
         raise ValueError("treatment holds labels of several types: make them one type") from None
-    labels: list[Label] = found.tolist()
+    labels: list[Label] = distinct.tolist()
     if not 2 <= len(labels) <= MOST_ARMS:
         shown = ", ".join(map(repr, labels[:6])) + (", ..." if len(labels) > 6 else "")
         raise ValueError(
@@ -49,8 +49,8 @@ def read_arms(
         if reference not in labels:
             raise ValueError(f"reference={reference!r} is none of the arms: {labels}")
         first = labels.index(reference)
-        order = [first, *(place for place in order if place != first)]
-    return np.argsort(order)[number].astype(np.intp), tuple(labels[place] for place in order)
+        order = [first, *(position for position in order if position != first)]
+    return np.argsort(order)[number].astype(np.intp), tuple(labels[position] for position in order)
 
 
 def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArray[np.intp]:
@@ -62,8 +62,8 @@ def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArr
         given = np.full(n_rows, given)
     if given.shape != (n_rows,):
         raise ValueError(f"treatment must have one arm, or the arm of each of {n_rows} rows.")
-    place = {label: number for number, label in enumerate(labels)}
-    unknown = [label for label in given.tolist() if label not in place]
+    number_of = {label: number for number, label in enumerate(labels)}
+    unknown = [label for label in given.tolist() if label not in number_of]
     if unknown:
         raise ValueError(f"treatment holds {unknown[0]!r}, which is none of {list(labels)}.")
-    return np.array([place[label] for label in given.tolist()], dtype=np.intp)
+    return np.array([number_of[label] for label in given.tolist()], dtype=np.intp)

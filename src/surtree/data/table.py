@@ -92,8 +92,8 @@ class Table:
         self.named = named
         self.texts = texts
         self.numbers = numbers
-        places = range(len(names)) if number_places is None else number_places
-        self.line_of = {} if numbers is None else {each: k for k, each in enumerate(places)}
+        positions = range(len(names)) if number_places is None else number_places
+        self.line_of = {} if numbers is None else {each: k for k, each in enumerate(positions)}
         self._read = read
         self._columns: dict[int, Column] = {}
 
@@ -154,7 +154,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         if array is None:
             read_column = _read_pandas_column if in_pandas else _read_frame_column
             read = partial(read_column, frame, list(frame.columns), names)
-            numbers, places = _pandas_numbers(frame) if in_pandas and reset else (None, None)
+            numbers, positions = _pandas_numbers(frame) if in_pandas and reset else (None, None)
             return Table(
                 names,
                 len(frame),
@@ -162,7 +162,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
                 named=named,
                 texts=texts,
                 numbers=numbers,
-                number_places=places,
+                number_places=positions,
                 library=library,
             )
     else:
@@ -232,8 +232,8 @@ def _pandas_array(frame: Any) -> NDArray[Any] | None:
 def _pandas_numbers(frame: Any) -> tuple[NDArray[Any] | None, list[int] | None]:
     """Return the columns of plain numbers of a frame as one array, and where they are."""
     plain = [
-        place
-        for place, dtype in enumerate(frame.dtypes)
+        position
+        for position, dtype in enumerate(frame.dtypes)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
     ]
     if len(plain) < _WORTH_ONE_ARRAY:
@@ -364,9 +364,9 @@ def read_codes(
             f"Column {name!r} has ordered categories that differ by blanks alone and are not next "
             f"to each other: {', '.join(map(repr, categories))}; rename them"
         )
-    place = {label: code for code, label in enumerate(kept)}
-    places = np.array([*(place.get(label, -1) for label in labels), -1], dtype=np.int32)
-    return Column(name, "categorical", places[codes], categories=tuple(kept), ordered=ordered)
+    code_of = {label: code for code, label in enumerate(kept)}
+    recoded = np.array([*(code_of.get(label, -1) for label in labels), -1], dtype=np.int32)
+    return Column(name, "categorical", recoded[codes], categories=tuple(kept), ordered=ordered)
 
 
 def _label(category: Any) -> Any:
@@ -410,15 +410,15 @@ def _dates(name: str) -> ValueError:
 def mixed_kinds(name: str, kinds: Iterable[str]) -> ValueError:
     """Return the error of a column whose parts are of different kinds."""
     words = {"numeric": "numbers", "boolean": "booleans", "categorical": "texts"}
-    found = " and ".join(sorted(words[kind] for kind in kinds))
+    kinds_text = " and ".join(sorted(words[kind] for kind in kinds))
     return ValueError(
-        f"Column {name!r} holds {found}: make all of them numbers, all booleans or all texts"
+        f"Column {name!r} holds {kinds_text}: make all of them numbers, all booleans or all texts"
     )
 
 
 def _mixed(name: str, cells: Iterable[Any]) -> ValueError:
-    found = ", ".join(sorted({type(cell).__name__ for cell in cells}))
+    types = ", ".join(sorted({type(cell).__name__ for cell in cells}))
     return ValueError(
-        f"Column {name!r} mixes values of the types {found}: "
+        f"Column {name!r} mixes values of the types {types}: "
         "make all of them numbers, all booleans or all texts"
     )

@@ -176,7 +176,7 @@ class Target:
         """Return the same with its spells, where rows are parts of persons."""
         if self.person is None:
             return self
-        columns = (table.column(place).values for place in range(table.n_columns))
+        columns = (table.column(position).values for position in range(table.n_columns))
         return replace(self, spell=find_spells(self.person, self.time, self.entry, columns))
 
     def total(self, weight: Floats) -> float:

@@ -36,7 +36,7 @@ def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
     if _is_greenwood(y):
         return _greenwood_columns(y)
     if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
-        return [read_one(f"y[{place}]", part) for place, part in enumerate(y)]
+        return [read_one(f"y[{position}]", part) for position, part in enumerate(y)]
     if nw.dependencies.is_into_dataframe(y):
         try:
             frame = nw.from_native(y, eager_only=True)
@@ -51,7 +51,7 @@ def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
     if array.dtype.names is not None:
         return [read_one(name, array[name]) for name in array.dtype.names]
     if array.ndim == 2 and array.shape[1] == 2:
-        return [read_one(f"y[:, {place}]", array[:, place]) for place in range(2)]
+        return [read_one(f"y[:, {position}]", array[:, position]) for position in range(2)]
     if array.ndim == 2 and array.shape[1] != 1:
         raise ValueError(f"y should be a 1d array, got an array of shape {array.shape}. {shapes}")
     return [read_one("y", column_or_1d(array, warn=True))]

@@ -236,28 +236,28 @@ def _validation(findings: Findings) -> Iterator[str]:
         yield "How well the tree predicts new data was not assessed."
 
 
-def _validated(found: Validation, time_unit: str | None) -> str:
+def _validated(result: Validation, time_unit: str | None) -> str:
     measures = "; ".join(
-        f"{with_unit(one.words, time_unit)} {one.value:.3f} ({_interval(one, found.level)}"
+        f"{with_unit(one.words, time_unit)} {one.value:.3f} ({_interval(one, result.level)}"
         f"{figure(one.apparent)} on the rows of the fit)"
-        for one in found.measures
+        for one in result.measures
         if np.isfinite(one.value)
     )
-    noun, rest = _VALIDATED[found.method]
-    seed = "" if found.random_state is None else f", drawn with the seed {found.random_state}"
-    said = (
-        f"Internal validation by {plural(found.n_repetitions, noun)} {rest}{seed}, in which "
+    noun, rest = _VALIDATED[result.method]
+    seed = "" if result.random_state is None else f", drawn with the seed {result.random_state}"
+    text = (
+        f"Internal validation by {plural(result.n_repetitions, noun)} {rest}{seed}, in which "
         f"everything that builds the model was repeated: {measures}."
     )
-    absent = (one for one in found.measures if not np.isfinite(one.value))
-    said += "".join(
+    absent = (one for one in result.measures if not np.isfinite(one.value))
+    text += "".join(
         f" {text}." for text in missing_figures((one.words, one.reason, False) for one in absent)
     )
-    if found.n_failed:
-        said += f" {plural(found.n_failed, 'sample')} had no model."
-    if found.stopped_early:
-        said += f" It was stopped early: {found.n_asked} repetitions were planned."
-    return said
+    if result.n_failed:
+        text += f" {plural(result.n_failed, 'sample')} had no model."
+    if result.stopped_early:
+        text += f" It was stopped early: {result.n_asked} repetitions were planned."
+    return text
 
 
 def _interval(measure: Measure, level: float) -> str:
@@ -321,7 +321,7 @@ def _heterogeneity(findings: Findings) -> Iterator[str]:
 def _software(findings: Findings) -> str:
     given = ", ".join(f"{name}={value}" for name, value in findings.parameters)
     method = "" if findings.certificate is None else findings.certificate.method
-    said = f"Parameters of {method}: {given}. " if given else ""
+    text = f"Parameters of {method}: {given}. " if given else ""
     if findings.fitted_with is None:
-        return f"{said}Written by surtree {VERSION}; which version fitted the model is not known."
-    return f"{said}Fitted with surtree {findings.fitted_with}."
+        return f"{text}Written by surtree {VERSION}; which version fitted the model is not known."
+    return f"{text}Fitted with surtree {findings.fitted_with}."

@@ -17,28 +17,28 @@ def data(findings: Findings) -> str:
     """Say which rows the tree was fitted on."""
     tree = findings.tree
     rows, events = int(tree.n_samples[0]), int(tree.n_events[0])
-    said = f"A survival tree was fitted to {plural(rows, 'row')}"
+    text = f"A survival tree was fitted to {plural(rows, 'row')}"
     if tree.n_persons is not None:
-        said += f" of {plural(int(tree.n_persons[0]), 'person')}"
-    said += f" with {plural(events, 'event')}"
+        text += f" of {plural(int(tree.n_persons[0]), 'person')}"
+    text += f" with {plural(events, 'event')}"
     if tree.n_persons is None:
-        said += f" ({1 - events / rows:.0%} of the rows were censored)"
-    said += findings.outcome.events_text()
+        text += f" ({1 - events / rows:.0%} of the rows were censored)"
+    text += findings.outcome.events_text()
     unit = f" {findings.time_unit}" if findings.time_unit else ""
     end = last_time(tree)
     event = number(tree.last_event, 6) + unit
-    said += f"; the last event was at {event}"
+    text += f"; the last event was at {event}"
     if np.isfinite(end):
-        said += f", and follow-up ended at {number(end, 6)}{unit}"
-    said += f".{_follow_up(findings.follow_up, unit)}"
+        text += f", and follow-up ended at {number(end, 6)}{unit}"
+    text += f".{_follow_up(findings.follow_up, unit)}"
     if tree.weighted:
-        said += (
+        text += (
             f" Rows were weighted (total weight {number(float(tree.weight[0]), 6)}); weights count "
             "as repeated rows."
         )
     if tree.enters_late:
-        said += " Rows that came under observation late are at risk from then on."
-    return f"{said} {INDEPENDENT_CENSORING}"
+        text += " Rows that came under observation late are at risk from then on."
+    return f"{text} {INDEPENDENT_CENSORING}"
 
 
 def _follow_up(quartiles: FollowUp | None, unit: str) -> str:
@@ -51,10 +51,10 @@ def questions(findings: Findings, labels: Labels) -> Iterator[str]:
     """Say what the tree could ask about, and what became of missing values."""
     certificate = findings.certificate
     if findings.columns:
-        said = f"The tree could ask about {plural(len(findings.columns), 'column')}"
+        text = f"The tree could ask about {plural(len(findings.columns), 'column')}"
         if certificate is not None and certificate.questions:
-            said += f"; candidate questions: {certificate.questions}"
-        yield f"{said}."
+            text += f"; candidate questions: {certificate.questions}"
+        yield f"{text}."
         missing = [
             labels.name(column.name)
             for column in findings.columns

@@ -175,9 +175,9 @@ def _csv(columns: list[_Column]) -> str:
         heads.append(column.name)
         cells.append(list(map(_cell, column.values)))
         if column.limits is not None:
-            for place, end in enumerate(("lower", "upper")):
+            for side, end in enumerate(("lower", "upper")):
                 heads.append(f"{column.name}_{end}")
-                cells.append([_cell(limits[place]) for limits in column.limits])
+                cells.append([_cell(limits[side]) for limits in column.limits])
     written = io.StringIO()
     writer = csv.writer(written, lineterminator="\n")
     writer.writerow(map(csv_text, heads))
@@ -220,16 +220,16 @@ def _note(model: Any, tree: Tree, level: float) -> str:
         "shrunk": lambda what: f"{what} as observed in each leaf, shrunk towards all rows.",
         "breslow": lambda what: f"{what} as a Cox model of the leaves predicts it (Breslow).",
     }[tree.leaf_curve]
-    said = [curves(tree.outcome.curve_name.capitalize()), *tree.outcome.figure_notes()]
+    sentences = [curves(tree.outcome.curve_name.capitalize()), *tree.outcome.figure_notes()]
     if tree.outcome.judged_by == "effects":
-        said += _effects_note(model)
-    said.append(
+        sentences += _effects_note(model)
+    sentences.append(
         f"{level_text(level)}: confidence intervals of groups as if chosen beforehand; leaves were "
         "found on the same rows, so they are too narrow."
     )
     if tree.weighted:
-        said.append("Weights count as repeated rows.")
-    return " ".join(said)
+        sentences.append("Weights count as repeated rows.")
+    return " ".join(sentences)
 
 
 def _effects_note(model: Any) -> list[str]:

@@ -189,14 +189,14 @@ def _outputs(
 def _single(
     tree: Tree, value: Any, leaf_curve: LeafCurveKind | None, cause: int | None
 ) -> dict[int, NDArray[Any]]:
-    found = leaf_values(tree, value, leaf_curve, cause)
+    values = leaf_values(tree, value, leaf_curve, cause)
     unknown = math.inf if value == "median" else math.nan
-    if any(isinstance(one, str) for one in found.values()):
+    if any(isinstance(one, str) for one in values.values()):
         raise TypeError("The values of leaves in an ONNX model are numbers, not texts.")
     kind = np.int64 if value == "leaf" else np.float64
     return {
         leaf: np.array([[unknown if one is None else one]], dtype=kind)
-        for leaf, one in found.items()
+        for leaf, one in values.items()
     }
 
 
@@ -249,54 +249,54 @@ class _Graph:
 
     def _answer(self, node: int, cut: Cut) -> str:
         """Add the answer to a question; a number is missing where it does not equal itself."""
-        place = f"{self._within}/question{node}"
+        path = f"{self._within}/question{node}"
         cell = cut.name
         if cut.threshold is not None:
-            threshold = self._constant(f"{place}/threshold", np.array(cut.threshold))
+            threshold = self._constant(f"{path}/threshold", np.array(cut.threshold))
             if not cut.missing:
-                return self._add("Greater", [cell, threshold], place)
-            below = self._add("LessOrEqual", [cell, threshold], f"{place}/below")
-            return self._add("Not", [below], place)
+                return self._add("Greater", [cell, threshold], path)
+            below = self._add("LessOrEqual", [cell, threshold], f"{path}/below")
+            return self._add("Not", [below], path)
         members = membership(cut)
         if members is None:
-            return self._missing(place, cut)
+            return self._missing(path, cut)
         inside, categories = members
-        found = self._any_of(f"{place}/listed", cut, categories)
-        answer = found if inside else self._add("Not", [found], f"{place}/others")
+        is_listed = self._any_of(f"{path}/listed", cut, categories)
+        answer = is_listed if inside else self._add("Not", [is_listed], f"{path}/others")
         if cut.known is not None:
             return answer  # a missing value is like a category that training never had
         # Listed or not, a missing value goes where the question sends it.
-        missing = self._missing(f"{place}/missing", cut)
+        missing = self._missing(f"{path}/missing", cut)
         if cut.missing:
-            return self._add("Or", [answer, missing], place)
-        present = self._add("Not", [missing], f"{place}/present")
-        return self._add("And", [answer, present], place)
+            return self._add("Or", [answer, missing], path)
+        present = self._add("Not", [missing], f"{path}/present")
+        return self._add("And", [answer, present], path)
 
-    def _missing(self, place: str, cut: Cut) -> str:
+    def _missing(self, path: str, cut: Cut) -> str:
         if cut.on_text:
-            return self._match(place, cut.name, "")
-        same = self._add("Equal", [cut.name, cut.name], f"{place}/same")
-        return self._add("Not", [same], place)
+            return self._match(path, cut.name, "")
+        same = self._add("Equal", [cut.name, cut.name], f"{path}/same")
+        return self._add("Not", [same], path)
 
-    def _any_of(self, place: str, cut: Cut, categories: tuple[Any, ...]) -> str:
+    def _any_of(self, path: str, cut: Cut, categories: tuple[Any, ...]) -> str:
         if cut.on_text:
-            return self._match(place, cut.name, "|".join(map(pattern_text, categories)))
+            return self._match(path, cut.name, "|".join(map(pattern_text, categories)))
         answers = [
             self._add(
                 "Equal",
-                [cut.name, self._constant(f"{place}/{k}/value", np.array(float(category)))],
-                f"{place}/{k}",
+                [cut.name, self._constant(f"{path}/{k}/value", np.array(float(category)))],
+                f"{path}/{k}",
             )
             for k, category in enumerate(categories)
         ]
         while len(answers) > 1:
             *others, one, two = answers
-            answers = [*others, self._add("Or", [one, two], f"{place}/any{len(others)}")]
+            answers = [*others, self._add("Or", [one, two], f"{path}/any{len(others)}")]
         return answers[0]
 
-    def _match(self, place: str, cell: str, pattern: str) -> str:
+    def _match(self, path: str, cell: str, pattern: str) -> str:
         """Add whether a text is one of some, whatever blanks are around it."""
-        return self._add("RegexFullMatch", [cell], place, pattern=f" *(?:{pattern}) *")
+        return self._add("RegexFullMatch", [cell], path, pattern=f" *(?:{pattern}) *")
 
     def _constant(self, name: str, array: NDArray[Any]) -> str:
         self.constants[name] = array
@@ -337,12 +337,12 @@ def _description(
     leaf_curve: LeafCurveKind | None,
     cause: int | None,
 ) -> str:
-    said = []
+    titles = []
     for name in outputs:
         if name in get_args(LeafValue):
-            said.append(value_title(tree, name, leaf_curve, cause if name == "risk" else None))  # type: ignore[arg-type]
+            titles.append(value_title(tree, name, leaf_curve, cause if name == "risk" else None))  # type: ignore[arg-type]
         elif name in _AT_TIMES:
-            said.append(f"{name} at {', '.join(f'{time:g}' for time in times)}")
+            titles.append(f"{name} at {', '.join(f'{time:g}' for time in times)}")
         else:
-            said.append(name)
-    return f"A survival tree: {'; '.join(said)}.\n{tree}"
+            titles.append(name)
+    return f"A survival tree: {'; '.join(titles)}.\n{tree}"

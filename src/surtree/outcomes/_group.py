@@ -13,7 +13,7 @@ from surtree._support.types import Floats
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.time_axis import round_step, round_times
 from surtree.tree.at_risk import AtRiskCounts
-from surtree.tree.evidence import FEW_EVENTS, events_note
+from surtree.tree.evidence import events_note
 from surtree.tree.leaf_curve import LeafCurve, curve_of, leaf_position
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
@@ -88,11 +88,6 @@ class Group:
     def note(self) -> str:
         """The remark "no events" or "few events", or nothing where there are enough."""
         return events_note(self.n_events)
-
-    @property
-    def has_few_events(self) -> bool:
-        """Whether too few rows have an event for numbers that say much about new data."""
-        return self.n_events < FEW_EVENTS
 
     @property
     def leaf(self) -> int:

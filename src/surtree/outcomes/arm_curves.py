@@ -39,8 +39,8 @@ def leaf_arm_curve(
     if kind == "baseline":
         hazard = float(arm_risks(tree, effects)[arm, leaf]) * tree.baseline.cumulative_hazard
     elif effects is None and is_product_limit(kind):
-        own = arm_counts(tree, leaf, arm, kind)
-        return curve_from(tree, leaf, own.survival, np.cumsum(own.hazard))
+        of_arm = arm_counts(tree, leaf, arm, kind)
+        return curve_from(tree, leaf, of_arm.survival, np.cumsum(of_arm.hazard))
     else:
         ratios = (tree._arm_ratios if effects is None else effects)[:, leaf]
         counts = [arm_counts(tree, leaf, one, kind) for one in range(ratios.size)]

@@ -179,11 +179,11 @@ def arm_counts(
 ) -> EventCounts:
     """Return what is at risk and what dies in an arm of a leaf, at each time of the baseline."""
     counts = arms_of(tree).risk[leaf_position(tree, leaf)][arm]
-    own = counts.at_events(tree.event_times.size)
+    at_events = counts.at_events(tree.event_times.size)
     prior = tree.objective.shrinkage
     if kind == "shrunk" and prior > 0:
-        return own.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
-    return own
+        return at_events.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
+    return at_events
 
 
 def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Floats, Floats]:

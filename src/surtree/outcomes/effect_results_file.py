@@ -100,9 +100,9 @@ def read_correction(
     """Return what `save_correction` wrote, for the leaves of a tree."""
     if saved is None:
         return None
-    places = [(leaf, row) for leaf in leaves for row in range(len(arms) - 1)]
+    cells = [(leaf, row) for leaf in leaves for row in range(len(arms) - 1)]
     corrected, limits = saved["corrected"], _read_limits(saved["limits"])
-    if len(saved["overall"]) != len(arms) - 1 or not len(corrected) == len(limits) == len(places):
+    if len(saved["overall"]) != len(arms) - 1 or not len(corrected) == len(limits) == len(cells):
         raise ValueError("its correction is of other leaves or arms")
     slope, error = (
         math.nan if saved[name] is None else float(saved[name]) for name in ("slope", "error")
@@ -113,7 +113,7 @@ def read_correction(
         tuple(map(float, saved["overall"])),
         tuple(
             CorrectedEffect(leaf, arms[row + 1], float(ratios[row, leaf]), float(ratio), limit)
-            for (leaf, row), ratio, limit in zip(places, corrected, limits, strict=True)
+            for (leaf, row), ratio, limit in zip(cells, corrected, limits, strict=True)
         ),
         saved["n_repeats"],
     )

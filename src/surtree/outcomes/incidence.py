@@ -150,10 +150,10 @@ def _own_counts(tree: Tree, leaf: int) -> CauseCounts:
 
 
 def _shrunk_counts(tree: Tree, leaf: int) -> CauseCounts:
-    own, prior = _own_counts(tree, leaf), tree.objective.shrinkage
+    counts, prior = _own_counts(tree, leaf), tree.objective.shrinkage
     if prior == 0:
-        return own
-    return own.shrunk(prior, tree.share_at_risk, _steps(tree, np.ones(len(own.deaths))))
+        return counts
+    return counts.shrunk(prior, tree.share_at_risk, _steps(tree, np.ones(len(counts.deaths))))
 
 
 _COUNTS: dict[LeafCurveKind, Callable[[Tree, int], CauseCounts]] = {

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from surtree._support.parameters import LeafCurveKind
 from surtree.outcomes import GroupCurve
 from surtree.tree.tree import Tree
-from surtree.words.colour import risk_colours, scale_place
+from surtree.words.colour import risk_colours, scale_position
 
 if TYPE_CHECKING:
     from matplotlib.colors import Colormap
@@ -25,7 +25,7 @@ def mapped_colours(theta: ArrayLike, cmap: str | Colormap | None) -> list[str]:
     from matplotlib.colors import to_hex
 
     chosen = colormaps[cmap] if isinstance(cmap, str) else cmap
-    return [to_hex(colour) for colour in chosen(scale_place(theta))]
+    return [to_hex(colour) for colour in chosen(scale_position(theta))]
 
 
 def coloured_curves(

@@ -34,8 +34,8 @@ def open_grid(ax: Axes | None, tree: Tree, n_lines: int) -> tuple[Axes, list[Axe
         ax = pyplot.figure(figsize=size).add_axes((0, 0, 1, 1))
     ax.set_axis_off()
     panels = []
-    for place in range(tree.n_leaves):
-        line, column = divmod(place, n_columns)
+    for position in range(tree.n_leaves):
+        line, column = divmod(position, n_columns)
         left = width * column + 0.65
         bottom = size[1] - height * (line + 1) + 0.85 + _LINE * (n_lines - 1)
         panels.append(
@@ -67,8 +67,8 @@ def label_panel(
 
     end = tree.last_event
     panel.set(xlim=(0, end), ylim=(0, 1))
-    found = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
-    ticks = [tick for tick in found if 0 <= tick <= end]
+    values = MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end)
+    ticks = [tick for tick in values if 0 <= tick <= end]
     labels = [f"{tick:g}" for tick in ticks]
     rows = at_risk(np.array(ticks))
     for counts in rows:

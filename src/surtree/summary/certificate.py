@@ -87,11 +87,11 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
             f"more time, fewer columns or less depth. {choice}",
         )
     # The bound of a search that has just begun is zero.
-    found = f"{'Best' if certificate.proven == Objective.proven else 'Nearest'} tree found"
+    best = f"{'Best' if certificate.proven == Objective.proven else 'Nearest'} tree found"
     if gap < WEAK:
-        heading = f"{found}; at most {percent(gap)} from the optimum"
+        heading = f"{best}; at most {percent(gap)} from the optimum"
     else:
-        heading = f"{found}, with a weak bound{'' if is_rounded else ' so far'}"
+        heading = f"{best}, with a weak bound{'' if is_rounded else ' so far'}"
     return Verdict(
         False,
         "Perhaps.",

@@ -52,19 +52,19 @@ class CauseCounts:
         At each time the events of all causes follow a multinomial distribution. It is the variance
         of R's ``survfit``, and with one cause that of Greenwood.
         """
-        before, own, incidence = self._before, self.shares, self.incidence
+        before, share, incidence = self._before, self.shares, self.incidence
         together = self.all_causes.hazard
         per_row = np.zeros_like(self.at_risk)
         np.divide(1.0, self.at_risk, out=per_row, where=self.at_risk > 0)
         # Where nobody is left, no incidence changes any more.
         odds = np.zeros_like(together)
         np.divide(together, 1.0 - together, out=odds, where=together < 1)
-        squared, linear = per_row * odds, -2.0 * per_row * before * own
-        constant = per_row * before**2 * own * (1.0 - own)
+        squared, linear = per_row * odds, -2.0 * per_row * before * share
+        constant = per_row * before**2 * share * (1.0 - share)
         # The sum over the times u up to t of squared x^2 + linear x + constant, with x the
         # incidence from u to t, by the powers of the incidence at t.
         variance = (
-            np.cumsum(np.broadcast_to(squared, own.shape), axis=1) * incidence**2
+            np.cumsum(np.broadcast_to(squared, share.shape), axis=1) * incidence**2
             + np.cumsum(linear - 2.0 * squared * incidence, axis=1) * incidence
             + np.cumsum(constant - linear * incidence + squared * incidence**2, axis=1)
         )
@@ -119,7 +119,7 @@ def count_causes(target: Target, weight: Floats) -> tuple[Floats, CauseCounts]:
     table = risk_table(target, weight)
     rows = target.event
     size = len(target.causes), table.times.size
-    place = np.searchsorted(target.causes, target.cause[rows]) * size[1]
-    place += np.searchsorted(table.times, target.time[rows])
-    deaths = Terms.of(weight[rows]).total_by(place, size[0] * size[1])
+    cell = np.searchsorted(target.causes, target.cause[rows]) * size[1]
+    cell += np.searchsorted(table.times, target.time[rows])
+    deaths = Terms.of(weight[rows]).total_by(cell, size[0] * size[1])
     return table.times, CauseCounts(table.at_risk, deaths.reshape(size))

@@ -95,7 +95,7 @@ def survival_band(
     require_level(level)
     steps = fit.hazard[group] * fit.steps
     hazard, deaths = np.cumsum(steps), counts.deaths.sum(axis=0)
-    own = np.divide(steps**2, deaths, out=np.zeros_like(steps), where=deaths > 0)
+    variances = np.divide(steps**2, deaths, out=np.zeros_like(steps), where=deaths > 0)
     # What one more in the logarithm of the hazard of each group adds to the cumulative hazard.
     share = (
         fit.hazard[:, None]
@@ -104,7 +104,9 @@ def survival_band(
     )
     moved = -np.cumsum(share * steps, axis=1)
     moved[group] += hazard
-    variance = np.cumsum(own) + (moved * (np.linalg.pinv(fit.information) @ moved)).sum(axis=0)
+    variance = np.cumsum(variances) + (moved * (np.linalg.pinv(fit.information) @ moved)).sum(
+        axis=0
+    )
     known = hazard > 0
     reach = ndtri((1 + level) / 2) * np.sqrt(variance[known]) / hazard[known]
     stretch = np.exp(np.minimum(reach, _FURTHEST))
@@ -174,9 +176,9 @@ def hazard_ratios(counts: GroupCounts, reference: int = 0, prior: float = 0.0) -
         return np.asarray(hazard / hazard[reference])
     to, back = counts.leads[:, reference], counts.leads[reference]
     ratios = np.where(to, np.inf, np.where(back, 0.0, np.nan))
-    own = np.flatnonzero(to & back)
-    hazard = fit_groups(counts.of_class(own)).hazard if own.size > 1 else np.ones(1)
-    ratios[own] = hazard / hazard[own.tolist().index(reference)]
+    members = np.flatnonzero(to & back)
+    hazard = fit_groups(counts.of_class(members)).hazard if members.size > 1 else np.ones(1)
+    ratios[members] = hazard / hazard[members.tolist().index(reference)]
     return np.asarray(ratios)
 
 
@@ -239,10 +241,10 @@ def _profile(
     at_risk[reference] += ratio * at_risk[group]
     deaths[reference] += deaths[group]
     joined = GroupCounts(at_risk[kept], deaths[kept])
-    own = int(kept[:reference].sum())  # the position of the two
+    index = int(kept[:reference].sum())  # the position of the two
     shape, rate = np.full((2, len(joined.deaths)), prior)
-    shape[own] += prior
-    rate[own] += prior * ratio
+    shape[index] += prior
+    rate[index] += prior * ratio
     events = float(counts.deaths[group].sum()) + prior
     value, slope = events * log_ratio, events
     all_groups = np.arange(len(joined.deaths))
@@ -252,9 +254,9 @@ def _profile(
             continue
         fit = _fit(part, shape[groups], rate[groups])
         value += fit.log_likelihood
-        if own in groups:
+        if index in groups:
             exposed = counts.at_risk[group, times] @ fit.steps + prior
-            slope -= float(ratio * fit.hazard[groups.tolist().index(own)] * exposed)
+            slope -= float(ratio * fit.hazard[groups.tolist().index(index)] * exposed)
     return value, slope
 
 

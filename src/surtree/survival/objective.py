@@ -342,12 +342,12 @@ def total_by(group: NDArray[Any], values: NDArray[Any], n_groups: int) -> Floats
 
 
 def distinct_lines(lines: list[Floats]) -> tuple[Floats, list[int]]:
-    """Return the distinct ones among some arrays, stacked, and the place of each array there."""
+    """Return the distinct ones among some arrays, stacked, and the position of each array there."""
     distinct: list[Floats] = []
-    places = []
+    positions = []
     for line in lines:
-        equal = (place for place, other in enumerate(distinct) if np.array_equal(line, other))
-        places.append(next(equal, len(distinct)))
-        if places[-1] == len(distinct):
+        equal = (position for position, other in enumerate(distinct) if np.array_equal(line, other))
+        positions.append(next(equal, len(distinct)))
+        if positions[-1] == len(distinct):
             distinct.append(line)
-    return np.stack(distinct), places
+    return np.stack(distinct), positions

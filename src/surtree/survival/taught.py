@@ -135,8 +135,8 @@ class TaughtRisk(Objective):
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
         """Return whether nodes can have such sums."""
-        own = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
-        return own and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
+        are_known = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
+        return are_known and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
 
 
 class _TaughtExactness(HazardExactness):

@@ -33,7 +33,7 @@ def round_horizons(end: float, most: int = 6) -> list[float]:
     """Return a few round times up to an end: multiples of 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(end / most))
     step = next(power * digit for digit in (1, 2, 5, 10) if power * digit >= end / most)
-    return [float(f"{step * place:.12g}") for place in range(1, int(end / step + 1e-9) + 1)]
+    return [float(f"{step * multiple:.12g}") for multiple in range(1, int(end / step + 1e-9) + 1)]
 
 
 def read_horizons(horizons: Iterable[float]) -> list[float]:

@@ -91,18 +91,18 @@ def survival_along(
     curves = [curve_of(tree, int(leaf)) for leaf in tree.leaves]
     hazard = np.stack([np.diff(curve.cumulative_hazard.y, prepend=0.0) for curve in curves])
     stays = np.stack([_factors(curve.survival.y) for curve in curves])
-    place = np.searchsorted(tree.leaves, leaf_of_row[pieces.row])
+    position = np.searchsorted(tree.leaves, leaf_of_row[pieces.row])
     # A piece has the event times after its start, up to its stop.
     begin = np.searchsorted(times, pieces.start, side="right")
     end = np.searchsorted(times, pieces.stop, side="right")
     survival, cumulative = [], []
     last = np.append(pieces.first[1:], pieces.row.size)
-    for own in map(slice, pieces.first, last):
-        spans = map(slice, begin[own], end[own])
-        parts = list(zip(place[own], spans, strict=True))
+    for row_slice in map(slice, pieces.first, last):
+        spans = map(slice, begin[row_slice], end[row_slice])
+        parts = list(zip(position[row_slice], spans, strict=True))
         steps = np.concatenate([times[span] for _, span in parts])
-        stop = min(float(pieces.stop[own][-1]), tree.last_time)
-        domain = float(pieces.start[own][0]), stop
+        stop = min(float(pieces.stop[row_slice][-1]), tree.last_time)
+        domain = float(pieces.start[row_slice][0]), stop
         lived = np.cumprod(np.concatenate([stays[leaf, span] for leaf, span in parts]))
         added = np.cumsum(np.concatenate([hazard[leaf, span] for leaf, span in parts]))
         survival.append(StepFunction(steps, lived, 1.0, domain))

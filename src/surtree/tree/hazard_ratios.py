@@ -141,13 +141,13 @@ def leaf_hazard_ratios(
         LeafHazardRatio(
             leaf,
             leaves[position],
-            float(ratios[place]),
-            cox_groups.ratio_limits(counts, place, position, level),
+            float(ratios[index]),
+            cox_groups.ratio_limits(counts, index, position, level),
             int(tree.n_samples[leaf]),
-            int(events[place]),
+            int(events[index]),
             tree.leaf_names[leaf],
         )
-        for place, leaf in enumerate(leaves)
+        for index, leaf in enumerate(leaves)
     )
 
 

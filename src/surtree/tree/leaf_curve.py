@@ -111,10 +111,10 @@ def proportional_hazards(tree: Tree) -> GroupFit:
 
 def leaf_groups(tree: Tree) -> GroupCounts:
     """Return what is at risk and what dies in each leaf, at the times of the baseline."""
-    own = [_own_counts(tree, leaf) for leaf in tree.leaves.tolist()]
+    counts = [_own_counts(tree, leaf) for leaf in tree.leaves.tolist()]
     _require_all_times(tree, "hazard ratios and no Breslow curve")
     return GroupCounts(
-        np.stack([one.at_risk for one in own]), np.stack([one.deaths for one in own])
+        np.stack([one.at_risk for one in counts]), np.stack([one.deaths for one in counts])
     )
 
 
@@ -135,11 +135,11 @@ def _own_counts(tree: Tree, leaf: int) -> EventCounts:
 
 
 def _shrunk_counts(tree: Tree, leaf: int) -> EventCounts:
-    own, prior = _own_counts(tree, leaf), tree.objective.shrinkage
+    counts, prior = _own_counts(tree, leaf), tree.objective.shrinkage
     if prior == 0:
-        return own
+        return counts
     _require_all_times(tree, "shrunk curve")
-    return own.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
+    return counts.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
 
 
 def _require_all_times(tree: Tree, what: str) -> None:

@@ -57,8 +57,8 @@ def survival_band(
     band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
     # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose
     # variance says nothing.
-    own = event_counts(tree, leaf, "kaplan-meier")
-    unknown = (own.at_risk == 0) | (np.cumsum(own.deaths) == 0)
+    counts = event_counts(tree, leaf, "kaplan-meier")
+    unknown = (counts.at_risk == 0) | (np.cumsum(counts.deaths) == 0)
     for limit in band:
         limit[unknown] = np.nan
     return band

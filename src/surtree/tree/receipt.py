@@ -66,5 +66,5 @@ def save_receipt(receipt: Receipt | None) -> dict[str, str] | None:
 
 def read_receipt(saved: Mapping[str, Any]) -> Receipt | None:
     """Return the receipt in a model file; None where there is none, or it is of another claim."""
-    found = saved.get("receipt")
-    return Receipt(**found) if found and found["model"] == claim_digest(saved) else None
+    receipt = saved.get("receipt")
+    return Receipt(**receipt) if receipt and receipt["model"] == claim_digest(saved) else None

@@ -191,7 +191,7 @@ def _asks_what_is_there(tree: Tree) -> bool:
         return False
     if ((cut < 0) | (cut >= len(tree.cuts))).any():
         return False
-    return bool(np.array_equal([tree.cuts[place].column for place in cut], column))
+    return bool(np.array_equal([tree.cuts[position].column for position in cut], column))
 
 
 def _adds_up(tree: Tree) -> bool:

@@ -17,15 +17,15 @@ LOW_TO_HIGH = ("#0A5FB5", "#3E8FD0", "#8B8B8B", "#D07A20", "#C04808")
 FULL = 4.0
 
 
-def scale_place(theta: ArrayLike) -> Floats:
+def scale_position(theta: ArrayLike) -> Floats:
     """Return where relative risks are on the scale of colours, from zero over one half to one."""
-    place = np.log(np.asarray(theta, dtype=np.float64)) / np.log(FULL)
-    return np.asarray((1 + np.clip(place, -1, 1)) / 2)
+    position = np.log(np.asarray(theta, dtype=np.float64)) / np.log(FULL)
+    return np.asarray((1 + np.clip(position, -1, 1)) / 2)
 
 
 def risk_colours(theta: ArrayLike) -> list[str]:
     """Return a colour for each relative risk: grey for one, bluer below it, redder above it."""
     known = np.array([list(bytes.fromhex(colour[1:])) for colour in LOW_TO_HIGH])
-    place = scale_place(theta) * (len(known) - 1)
-    channels = [np.interp(place, np.arange(len(known)), channel) for channel in known.T]
+    position = scale_position(theta) * (len(known) - 1)
+    channels = [np.interp(position, np.arange(len(known)), channel) for channel in known.T]
     return ["#" + bytes(rgb).hex() for rgb in np.rint(channels).astype(np.uint8).T]
