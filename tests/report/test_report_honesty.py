@@ -158,7 +158,7 @@ def test_the_table_of_groups_has_rules_numbers_and_survival(table, tmp_path):
     model = SurTree(max_depth=3).fit(X, y)
     said = text_of(model, tmp_path, time_unit="days").split("The groups in numbers")[1]
     for rule in model.tree_.rules():
-        assert f" {rule.leaf} " in said
+        assert f" {rule.name} " in said
     assert "relative risk (95% CI)" in said
     assert "time in days" in said
     leaf = next(rule for rule in model.tree_.rules() if rule.n_events == 0)

@@ -71,18 +71,18 @@ def test_stability_is_told_in_words(model, found):
 
 
 def test_pictures_have_a_point_for_each_group(model, found):
-    html = curves_html(read_findings(model))
+    html = curves_html(model.validation_, None)
     known = np.isfinite(found.calibration.observed).sum()
     assert html.count('class="point"') == known
     assert html.count("<svg") == 2
     assert "nan" not in html
     no_decision = replace(found, decision=None)
     model.validation_ = no_decision
-    assert curves_html(read_findings(model)).count("<svg") == 1
+    assert curves_html(model.validation_, None).count("<svg") == 1
     model.validation_ = replace(no_decision, calibration=None)
-    assert curves_html(read_findings(model)) == ""
+    assert curves_html(model.validation_, None) == ""
     model.validation_ = None
-    assert curves_html(read_findings(model)) == stability_html(read_findings(model)) == ""
+    assert curves_html(model.validation_, None) == stability_html(read_findings(model)) == ""
 
 
 def test_chance_is_called_chance(model, found):

@@ -55,10 +55,11 @@ def test_a_printed_leaf_without_events_has_the_most_that_theta_may_be(model):
 
 
 def test_a_printed_tree_ends_with_advice_where_leaves_have_hardly_any_events(model, table):
-    assert str(model.tree_).splitlines()[-1] == (
+    said = (
         "1 leaf has fewer than 5 events: its numbers say little about new data; try shrinkage, "
         "min_events_leaf or SurTreeCV."
     )
+    assert said in str(model.tree_).splitlines()
     shrunk = SurTree(max_depth=4, shrinkage=0.5).fit(*table).tree_
     assert (shrunk.n_events[shrunk.leaves] < 5).sum() > 1
     assert "leaves have fewer than 5 events: their numbers" in advice(shrunk)

@@ -67,10 +67,10 @@ def find_leaves(
             answers[question] = goes_right(tree, node, table, slice(None))
         return answers[question][rows]
 
-    return _route(tree, table.n_rows, answer)
+    return route_rows(tree, table.n_rows, answer)
 
 
-def _route(
+def route_rows(
     tree: Tree,
     n_rows: int,
     answer: Callable[[int, NDArray[np.intp]], NDArray[np.bool_]],
