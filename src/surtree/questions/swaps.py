@@ -229,7 +229,7 @@ def question_swaps(
     limits = replace(limits_of(fitted, problem.data.target), max_splits=tree.n_splits)
     seconds = read_time_limit(fitted.time_limit if time_limit is None else time_limit)
     effort = Effort(Clock(seconds), fitted.n_jobs, fitted.memory_limit)
-    end = float(tree.baseline.times[-1])
+    end = tree.last_event
     known = list(horizons_of(model) or ()) or round_horizons(end) or [end]
     time = sorted(known)[len(known) // 2] if horizon is None else float(horizon)
     here = _Pinner(problem, limits, effort)
