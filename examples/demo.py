@@ -11,7 +11,7 @@ from time import perf_counter
 
 import matplotlib as mpl
 
-from surtree import SurTreeCV, Validation, validate, write_report
+from surtree import SurTreeCV, Validation, question_swaps, validate, write_report
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
 
@@ -66,9 +66,10 @@ def main(directory: Path) -> None:
         directory / "report.html",
         title="German breast cancer study: recurrence-free survival",
         time_unit="days",
+        swaps=question_swaps(search, X, y, n_folds=10),
     )
     heading("Open these")
-    print(f"  {page}   explore the tree, answer its questions, see what it is worth")
+    print(f"  {page}   explore the tree, swap its questions, see what it is worth")
     for name in pictures:
         print(f"  {directory / f'{name}.png'}")
 
