@@ -17,16 +17,21 @@ from surtree._support.types import Floats
 from surtree.averages._binning import Binning
 from surtree.averages._stages import MergedRows
 from surtree.cuts.cut import Cut
+from surtree.cuts.encoder import encoder_of
 from surtree.cuts.unseen import warn_of_unseen
+from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.table import Table, read_table
 from surtree.estimators.base import CurveKind
+from surtree.estimators.fit import read_lazy
 from surtree.estimators.saved import SavedEstimator
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.fit_problem import FitProblem, make_problem
+from surtree.fitting.training import read_training_data
 from surtree.survival.baseline import Baseline
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
+from surtree.survival.row_sums import Sums
 from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
 from surtree.validation import Validation
 from surtree.words.html_table import table_html
@@ -124,7 +129,7 @@ class ProportionalEstimator(AverageEstimator):
 
     binning_: Binning
 
-    def _merge(self, problem: FitProblem, offset: Floats | float = 1.0) -> MergedRows:
+    def _merge(self, problem: FitProblem, offset: Floats | None = None) -> MergedRows:
         """Learn the baseline and the bins of rows, and return rows of equal bins as one.
 
         The offset is a risk that rows have to begin with.
@@ -132,13 +137,24 @@ class ProportionalEstimator(AverageEstimator):
         self.baseline_ = problem.data.baseline
         self.validation_ = self.time_unit_ = self.horizons_ = None
         self.follow_up_ = problem.follow_up
-        self.n_rows_ = problem.data.table.n_rows
-        self.n_events_ = int(problem.data.target.event.sum())
-        self.binning_ = Binning.of(problem.encoder, problem.binned, problem.data.sums.weight)
-        sums = problem.data.sums
-        events, expected = sums.values
-        values = np.stack([events, expected * offset])
-        return MergedRows.of(problem.binned, replace(sums, values=values))
+        sums: Sums = problem.data.sums
+        stack = sums.node_values
+        self.n_rows_, self.n_events_ = (
+            int(stack.lines[own].sum()) for _, own in stack.kinds[-3:-1]
+        )
+        self.binning_ = Binning.of(problem.encoder, problem.binned, sums.weight_terms)
+        if offset is not None:
+            events, expected = sums.values
+            values = np.stack([events, expected * offset])
+            sums = replace(problem.data.sums, values=values)
+        return MergedRows.of(problem.binned, sums)
+
+    def _read_problem(self, given: RowInputs) -> FitProblem:
+        """Read the rows to fit, in memory or in passes."""
+        if is_lazy(given.X):
+            return read_lazy(self, given, None, "Averages over all trees")
+        data = read_training_data(self, given)
+        return make_problem(encoder_of(self), data)
 
     def _cuts(self) -> Iterable[Cut]:
         return self.binning_.cuts

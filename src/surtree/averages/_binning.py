@@ -136,7 +136,7 @@ class Binning:
     columns: tuple[ColumnBins, ...]
 
     @classmethod
-    def of(cls, encoder: Encoder, binned: BinnedRows, weight: Floats) -> Binning:
+    def of(cls, encoder: Encoder, binned: BinnedRows, weight: Terms) -> Binning:
         """Return the binning of training rows, given the weight of each."""
         columns = []
         for row, n_bins in enumerate(binned.n_bins.tolist()):
@@ -147,7 +147,7 @@ class Binning:
                 else encoder.cuts_[k]
                 for k in asked.tolist()
             ]
-            of_bin = Terms.of(weight).total_by(binned.bins[row], n_bins)
+            of_bin = weight.total_by(binned.bins[row], n_bins)
             missing = int(binned.missing_bin[row])
             columns.append(ColumnBins(tuple(answered), bins_held(binned, asked), of_bin, missing))
         return cls(tuple(columns))

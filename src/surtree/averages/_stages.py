@@ -15,7 +15,7 @@ from surtree.solver.average import PairTables, TreeAverage, TreePrior
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.survival.row_sums import RowSums
+from surtree.survival.row_sums import RowSums, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class MergedRows:
     index: NDArray[np.intp]  # for each training row, which of them it is
 
     @classmethod
-    def of(cls, binned: BinnedRows, sums: RowSums) -> MergedRows:
+    def of(cls, binned: BinnedRows, sums: Sums) -> MergedRows:
         """Merge rows; their sums are exact, whatever their order."""
         rows = np.ascontiguousarray(binned.bins.T)
         if rows.shape[1] == 0:

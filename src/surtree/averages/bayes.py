@@ -24,14 +24,14 @@ from surtree.averages._bayes_file import FORMAT, bayes_content, read_bayes
 from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, stage_limits
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
+from surtree.data.lazy import require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.names import column_names
 from surtree.data.table import Table
 from surtree.estimators.parameters import of_value, or_none, require_parameters, whole
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import TrainingData
 from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
 from surtree.solver.verbose import counting
 from surtree.words.numbers import plural
@@ -165,12 +165,15 @@ class SurTreeBayes(ProportionalEstimator):
         Parameters
         ----------
         X, y, sample_weight, entry, id
-            As in `SurTree.fit`, for tables in memory.
+            As in `SurTree.fit`; a lazy table where its rows, merged by their bins, fit into memory,
+            and no Cox model comes first.
         """
         start = perf_counter()
         require_parameters(self)
-        data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
-        self._fit_problem(make_problem(encoder_of(self), data), start)
+        if self.cox is not None:
+            require_in_memory(X, 'SurTreeBayes(cox="offset")')
+        problem = self._read_problem(RowInputs(X, y, sample_weight, entry, id))
+        self._fit_problem(problem, start)
         return self
 
     @property
@@ -200,13 +203,14 @@ class SurTreeBayes(ProportionalEstimator):
         rows = self._merge(problem, offset)
         self._require_memory(rows)
         self._add_stages(rows, start)
-        return offset * risk_of(self.stages_, rows.binned.bins)[rows.index]
+        risk = risk_of(self.stages_, rows.binned.bins)[rows.index]
+        return risk if offset is None else offset * risk
 
-    def _fit_cox(self, data: TrainingData) -> Floats:
+    def _fit_cox(self, data: TrainingData) -> Floats | None:
         """Fit the Cox model, if there is one, and return the cross-fitted risk of each row."""
         self.cox_, target = None, data.target
         if self.cox is None:
-            return np.ones(target.time.size)
+            return None
         table = data.table.take(np.flatnonzero(data.present))
         fit = cross_fit(table, target, data.sums.weight)
         self.cox_ = fit.model

@@ -21,13 +21,10 @@ from surtree.averages._points_file import FORMAT, points_content, read_points
 from surtree.averages._stages import MergedRows, stage_limits
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
-from surtree.cuts.encoder import encoder_of
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.table import Table
 from surtree.estimators.parameters import require_parameters, whole
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
 from surtree.solver.average import TreePrior
 from surtree.words.html_table import table_html
 
@@ -189,11 +186,10 @@ class PointsTable(ProportionalEstimator):
         Parameters
         ----------
         X, y, sample_weight, entry, id
-            As in `SurTree.fit`, for tables in memory.
+            As in `SurTree.fit`; a lazy table where its rows, merged by their bins, fit into memory.
         """
         require_parameters(self)
-        data = read_training_data(self, RowInputs(X, y, sample_weight, entry, id))
-        rows = self._merge(make_problem(encoder_of(self), data))
+        rows = self._merge(self._read_problem(RowInputs(X, y, sample_weight, entry, id)))
         self.points_ = tuple(
             np.rint((log_risk - log_risk.min()) / self._log_risk_of_point).astype(np.intp)
             for log_risk in self._log_risks(rows)

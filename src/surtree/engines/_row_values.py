@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.exact import Grid, TermStack
+from surtree._support.exact import Grid, Terms, TermStack
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.engines._extents import Extents
@@ -226,6 +226,20 @@ class MergedSums:
     def values(self) -> Floats:
         """What merged rows add to the sums of the objective."""
         return np.stack(self.node_values.join(self.node_values.lines)[: self.total.size])
+
+    @property
+    def terms(self) -> tuple[Terms, ...]:
+        """The values as terms of exact sums."""
+        return tuple(map(self._terms_of, range(self.total.size)))
+
+    @property
+    def weight_terms(self) -> Terms:
+        """The weights, as terms of exact sums."""
+        return self._terms_of(-1)
+
+    def _terms_of(self, kind: int) -> Terms:
+        grid, own = self.node_values.kinds[kind]
+        return Terms(grid, self.node_values.lines[own])
 
     @cached_property
     def scale(self) -> float:

@@ -39,14 +39,19 @@ from surtree.survival.exactness import MOST_UNEVEN
 from surtree.survival.objective import Objective
 
 
-def read_problem(estimator: Any, names: TargetNames, reader: Reader) -> FitProblem:
-    """Read a lazy table, pass by pass, and pose the problem of its best tree."""
+def read_problem(
+    estimator: Any, names: TargetNames, reader: Reader, why_rows: str = ""
+) -> FitProblem:
+    """Read a lazy table, pass by pass, and pose the problem of its best tree.
+
+    Where somebody says why, rows are merged and never added to tables.
+    """
     questions = tuple(name for name in reader.source.names if name not in names.columns)
     if not questions:
         raise ValueError(f"{reader.source.label} has no columns but those of the target")
     encoder = encoder_of(estimator)
     require_names(encoder.thresholds, questions)
-    memory = estimator.memory_limit
+    memory = getattr(estimator, "memory_limit", None)
     memory = default_memory_limit() if memory is None else int(memory)
     weights = WeightSummary(0, 1.0, 1.0)
     # Values, merging, leaves; long columns and many distinct rows need more.
@@ -78,8 +83,11 @@ def read_problem(estimator: Any, names: TargetNames, reader: Reader) -> FitProbl
         model.feature_names_in_ = np.array(questions, dtype=object)
     values = _row_values(context, objective_of(estimator, names.example))
     encoder.n_unread_ = 0
+    binned = BinnedColumns(encoder, columns)
+    if why_rows:
+        return _pose_rows(context, binned, values, why_rows, "or fewer columns")
     limits: Limits = estimator._limits(names.example)
-    return _pose(context, BinnedColumns(encoder, columns), values, limits)
+    return _pose(context, binned, values, limits)
 
 
 def _row_values(context: PassContext, objective: Objective) -> RowValues:
@@ -96,24 +104,39 @@ def _pose(
     context: PassContext, columns: BinnedColumns, values: RowValues, limits: Limits
 ) -> FitProblem:
     """Merge the rows, or add them to tables where they are too many."""
-    most = max(context.memory // row_bytes(values, len(columns.binners)), 1)
     n_bins = [binner.n_bins + 1 for binner in columns.binners]
     in_tables = limits.max_depth <= 3 and fit_in_tables(n_bins, values, limits)
-    context.reader.expect(2, may_be_more=in_tables)
     if in_tables:
+        most = _most_rows(context, columns, values)
+        context.reader.expect(2, may_be_more=True)
         # Return outside the handler: the exception keeps the merged rows alive.
         with suppress(TooManyRowsError):
             return pose_merged(context, columns, values, min(most, memory_caps.MOST_MERGED))
         return pose_tables(context, columns, values, limits)
+    which = "More than three levels" if limits.max_depth > 3 else "So many bins or columns"
+    return _pose_rows(
+        context, columns, values, which, "fewer columns, max_depth=3, or a higher memory_limit"
+    )
+
+
+def _pose_rows(
+    context: PassContext, columns: BinnedColumns, values: RowValues, who: str, remedy: str
+) -> FitProblem:
+    """Merge the rows, or say who needs them and what helps where they are too many."""
+    most = _most_rows(context, columns, values)
+    context.reader.expect(2, may_be_more=False)
     try:
         return pose_merged(context, columns, values, most)
     except TooManyRowsError as error:
-        which = "More than three levels" if limits.max_depth > 3 else "So many bins or columns"
         raise ValueError(
-            f"{which} need the distinct rows, as bins tell them apart: {error}, and memory_limit "
-            f"has room for {most:,}. Choose fewer thresholds (n_thresholds), fewer columns, "
-            "max_depth=3, or a higher memory_limit"
+            f"{who} need the distinct rows, as bins tell them apart: {error}, and memory_limit "
+            f"has room for {most:,}. Choose fewer thresholds (n_thresholds), {remedy}"
         ) from None
+
+
+def _most_rows(context: PassContext, columns: BinnedColumns, values: RowValues) -> int:
+    """Return how many distinct rows there is room for."""
+    return max(context.memory // row_bytes(values, len(columns.binners)), 1)
 
 
 def _check_weights(weights: WeightSummary, name: str | None) -> None:

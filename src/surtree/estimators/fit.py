@@ -16,6 +16,10 @@ from surtree.cuts.encoder import encoder_of
 from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import Rows, read_rows
+from surtree.engines.engines import source_of
+from surtree.engines.fit import read_problem
+from surtree.engines.reader import Reader
+from surtree.engines.rows import target_names
 from surtree.estimators.parameters import limits_of, require_parameters
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.row_digest import row_digest
@@ -23,6 +27,7 @@ from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import reader_of, rows_to_fit
 from surtree.fitting.warm_start import nearest_topology
 from surtree.solver.clock import Clock
+from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.solver.verbose import searching
@@ -60,6 +65,18 @@ def fit_tree(model: Any, given: RowInputs | Rows, init: Any = None) -> FitProble
     known = None if init is None else nearest_topology(tree_of(init), problem)
     fit_problem(model, problem, limits, time_limit, known)
     return problem
+
+
+def read_lazy(
+    model: Any, given: RowInputs, progress: ProgressHook | None, why_rows: str = ""
+) -> FitProblem:
+    """Read a table that is not in memory, in passes; merged rows if somebody says why."""
+    if given.id is not None:
+        raise ValueError("id is for tables in memory: leave it out, or collect the table")
+    source = source_of(given.X)
+    names = target_names(given, source.names, model._names_type)
+    reader = Reader(source, n_threads(model.n_jobs), progress, getattr(model, "verbose", 0))
+    return read_problem(model, names, reader, why_rows)
 
 
 def fit_problem(

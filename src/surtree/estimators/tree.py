@@ -17,17 +17,12 @@ from surtree.cuts.encoder import Encoder
 from surtree.cuts.given import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
-from surtree.engines.engines import source_of
-from surtree.engines.fit import read_problem
-from surtree.engines.reader import Reader
-from surtree.engines.rows import target_names
 from surtree.estimators.base import TreeEstimator
-from surtree.estimators.fit import fit_tree
+from surtree.estimators.fit import fit_tree, read_lazy
 from surtree.estimators.model_file import FORMAT, model_dict, read_model
 from surtree.estimators.parameters import check_parameters
 from surtree.estimators.saved import SavedEstimator
 from surtree.fitting.fit_problem import FitProblem
-from surtree.solver.core import n_threads
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
@@ -316,13 +311,9 @@ class SurTree(_Fitted):
 
     def _read_lazy(self, given: RowInputs, init: Any) -> FitProblem:
         """Read a table that is not in memory."""
-        if given.id is not None or init is not None:
-            name = "id" if given.id is not None else "init"
-            raise ValueError(f"{name} is for tables in memory: leave it out, or collect the table")
-        source = source_of(given.X)
-        names = target_names(given, source.names, self._names_type)
-        reader = Reader(source, n_threads(self.n_jobs), self.progress, self.verbose)
-        return read_problem(self, names, reader)
+        if init is not None:
+            raise ValueError("init is for tables in memory: leave it out, or collect the table")
+        return read_lazy(self, given, self.progress)
 
     def _file_content(self) -> dict[str, Any]:
         return model_dict(self)

@@ -35,6 +35,14 @@ class Sums(Protocol):
         """What rows add to the sums of the core."""
 
     @property
+    def terms(self) -> tuple[Terms, ...]:
+        """The values as terms of exact sums."""
+
+    @property
+    def weight_terms(self) -> Terms:
+        """The weights, as terms of exact sums."""
+
+    @property
     def counts(self) -> Mapping[str, Floats]:
         """What rows add to the counts that limit leaves, by name."""
 
