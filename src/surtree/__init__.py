@@ -18,6 +18,7 @@ from surtree.averages.bag import SurTreeBag
 from surtree.averages.bayes import SurTreeBayes
 from surtree.averages.points import PointsCard, PointsColumn, PointsTable
 from surtree.averages.taught import TaughtTree
+from surtree.averages.usual import usual_models
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
 from surtree.data.suspicion import SuspiciousColumnWarning
 from surtree.data.target import AllEventsWarning
@@ -88,6 +89,7 @@ from surtree.tree import (
 from surtree.validation import (
     ColumnDrift,
     ColumnUse,
+    Comparison,
     Evaluation,
     HeldOutScores,
     LeafCheck,
@@ -96,6 +98,7 @@ from surtree.validation import (
     SizeScores,
     Tuning,
     Validation,
+    compare,
     evaluate,
     validate,
 )
@@ -118,6 +121,7 @@ __all__ = [
     "ColumnCosts",
     "ColumnDrift",
     "ColumnUse",
+    "Comparison",
     "CompetingRisksTree",
     "CompetingRisksTreeCV",
     "CorrectedEffect",
@@ -177,6 +181,7 @@ __all__ = [
     "VerifiedPart",
     "audit_tree",
     "column_costs",
+    "compare",
     "confidence_band",
     "correct_effects",
     "cost_complexity_path",
@@ -193,6 +198,7 @@ __all__ = [
     "read_r_tree",
     "read_table",
     "target",
+    "usual_models",
     "validate",
     "verify",
     "write_report",

@@ -33,7 +33,7 @@ from surtree.survival.kaplan_meier import median_time
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.row_sums import Sums
 from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
-from surtree.validation import Validation
+from surtree.validation import Comparison, Validation
 from surtree.words.html_table import table_html
 
 
@@ -43,6 +43,7 @@ class AverageEstimator(SavedEstimator):
     baseline_: Baseline
     # What others set later, or only `fit` knows; files keep it.
     validation_: Validation | None = None
+    comparison_: Comparison | None = None
     time_unit_: str | None = None
     horizons_: Sequence[float] | None = None
     follow_up_: FollowUp | None = None
@@ -135,7 +136,7 @@ class ProportionalEstimator(AverageEstimator):
         The offset is a risk that rows have to begin with.
         """
         self.baseline_ = problem.data.baseline
-        self.validation_ = self.time_unit_ = self.horizons_ = None
+        self.validation_ = self.comparison_ = self.time_unit_ = self.horizons_ = None
         self.follow_up_ = problem.follow_up
         sums: Sums = problem.data.sums
         stack = sums.node_values

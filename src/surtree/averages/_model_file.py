@@ -13,6 +13,11 @@ from surtree.estimators.model_validate import plain_parameters
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.time_axis import read_horizons
 from surtree.tree.tree import read_baseline
+from surtree.validation.comparison import (
+    comparison_format,
+    read_comparison,
+    save_comparison,
+)
 from surtree.validation.files import read_validation, save_validation, validation_format
 
 VERSION = 1
@@ -30,6 +35,7 @@ _count = Number("a whole number, zero or more", 0, whole=True)
 _time = Number("a number, zero or more", 0.0)
 _KEPT: dict[str, Check] = {
     "validation": optional(validation_format),
+    "comparison": optional(comparison_format),
     "time_unit": optional(text),
     "horizons": optional(list_of(_time)),
     "follow_up": optional(list_of(optional(_time))),
@@ -51,6 +57,7 @@ def file_content(model: Any, fields: dict[str, Any]) -> dict[str, Any]:
         "parameters": model._plain_parameters(),
         **save_columns(model),
         "validation": save_validation(model.validation_),
+        "comparison": save_comparison(model.comparison_),
         "time_unit": model.time_unit_,
         "horizons": None if model.horizons_ is None else read_horizons(model.horizons_),
         "follow_up": save_follow_up(model.follow_up_),
@@ -70,6 +77,7 @@ def read_file(
         attributes = {
             **load_columns(saved),
             "validation_": read_validation(saved.get("validation")),
+            "comparison_": read_comparison(saved.get("comparison")),
             "follow_up_": read_follow_up(saved.get("follow_up")),
             **{f"{name}_": saved.get(name) for name in _AS_SAVED},
             "baseline_": read_baseline(saved["baseline"]),
@@ -79,5 +87,5 @@ def read_file(
         raise damaged(path, error) from None
     is_edited = saved.pop("digest", None) != digest(saved)
     if is_edited:
-        attributes["validation_"] = None
+        attributes["validation_"] = attributes["comparison_"] = None
     return saved["parameters"], attributes, is_edited

@@ -22,6 +22,7 @@ from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
 from surtree.tree.teaching import read_teaching, save_teaching
 from surtree.tree.tree import Tree, read_baseline
+from surtree.validation.comparison import read_comparison, save_comparison
 from surtree.validation.files import (
     read_held_out,
     read_sizes,
@@ -42,7 +43,7 @@ _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 _OF_THE_ROWS = frozenset(
     {
         *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
-        *("receipt_", "_teaching"),
+        *("receipt_", "comparison_", "_teaching"),
     }
 )
 # Models were fitted with this before there was a choice.
@@ -102,6 +103,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "validation": save_validation(estimator.validation_),
         "rows": None if estimator.row_digest_ is None else list(estimator.row_digest_),
         "receipt": save_receipt(estimator.receipt_),
+        "comparison": save_comparison(estimator.comparison_),
         "teaching": save_teaching(estimator._teaching),
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
@@ -160,6 +162,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "validation_": read_validation(saved.get("validation")),
         "row_digest_": tuple(saved["rows"]) if saved.get("rows") else None,
         "receipt_": read_receipt(saved),
+        "comparison_": read_comparison(saved.get("comparison")),
         "_teaching": read_teaching(saved.get("teaching")),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],

@@ -26,6 +26,7 @@ from surtree.outcomes.effect_results_file import correction_format, heterogeneit
 from surtree.tree.receipt import receipt_format
 from surtree.tree.teaching import teaching_format
 from surtree.tree.tree import Tree
+from surtree.validation.comparison import comparison_format
 from surtree.validation.files import (
     held_out_format,
     sizes_format,
@@ -107,6 +108,7 @@ _KEPT = {
     "correction": optional(correction_format),
     "rows": optional(list_of(_count)),
     "receipt": optional(receipt_format),
+    "comparison": optional(comparison_format),
     "teaching": optional(teaching_format),
 }
 

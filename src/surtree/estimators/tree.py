@@ -154,6 +154,9 @@ class SurTree(_Fitted):
     validation_ : Validation or None
         What `surtree.validate` says of this model: None until you set it. `save` keeps it, and
         `write_report` shows it.
+    comparison_ : Comparison or None
+        What `surtree.compare` says of this model and others: None until you set it. `save` keeps
+        it, and `write_report` shows it.
     row_digest_ : tuple of int, or None
         The number of training rows, and sums of hashes of them, by which `surtree.verify` knows
         them again; None for lazy tables and for files that do not keep it.
@@ -234,7 +237,7 @@ class SurTree(_Fitted):
     # These attributes are None until others set them.
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
-        *("validation_", "receipt_", "_teaching"),
+        *("validation_", "receipt_", "comparison_", "_teaching"),
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"

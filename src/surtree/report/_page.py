@@ -27,6 +27,7 @@ from surtree.report._certificate import (
 )
 from surtree.report._channels import channels_html
 from surtree.report._columns import columns_html
+from surtree.report._comparison import comparison_html
 from surtree.report._data import page_data
 from surtree.report._explore import explorer_html
 from surtree.report._groups import groups_html
@@ -175,7 +176,9 @@ def page_html(
         "validation_heading": HEADINGS[outcome.judged_by],
         "validation": validation_html(findings),
         "resampled": markup(
-            curves_html(findings.validation, findings.time_unit), stability_html(findings)
+            comparison_html(findings.comparison),
+            curves_html(findings.validation, findings.time_unit),
+            stability_html(findings),
         ),
         "explorer": explorer_html(findings),
         "channels": channels_html(shown),

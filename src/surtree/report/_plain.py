@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from surtree._support.version import VERSION
+from surtree.report._comparison import comparison_html
 from surtree.report._html import Content, Markup, element, markup, note, terms, verdict
 from surtree.report._resampled import curves_html, performance_html
 from surtree.summary.findings import parameters_of
@@ -95,6 +96,7 @@ def expectation(model: Any, asked: Asked) -> Section:
             performance_html(validation, noun="model"),
             curves_html(validation, asked.time_unit, noun="model"),
         ]
+    inside.append(comparison_html(getattr(model, "comparison_", None)))
     return Section("validation", "Validation", "How well does it predict?", markup(*inside))
 
 

@@ -25,7 +25,7 @@ from surtree.survival.objective import Objective
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.teaching import Teaching
 from surtree.tree.tree import Tree
-from surtree.validation import Validation
+from surtree.validation import Comparison, Validation
 from surtree.validation.held_out import HeldOutScores
 from surtree.validation.sizes import SizeScores, Tuning
 from surtree.words.numbers import plural
@@ -117,6 +117,7 @@ class Findings:
     tuning: Tuning | None = None
     follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
     cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
+    comparison: Comparison | None = None  # with other models on the same folds
     teaching: Teaching | None = None  # of a taught tree, what is known of its teacher
 
     @property
@@ -216,6 +217,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         tuning=tuning,
         follow_up=model.follow_up_,
         cause_names=cause_names_of(model),
+        comparison=model.comparison_,
         teaching=model._teaching,
     )
 

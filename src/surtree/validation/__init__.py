@@ -6,6 +6,7 @@ from surtree.validation._leaf_checks import LeafCheck
 from surtree.validation._measures import Measure
 from surtree.validation._resampling import validate
 from surtree.validation._stability import ColumnUse, LeafStability
+from surtree.validation.comparison import Comparison, compare
 from surtree.validation.held_out import HeldOutScores
 from surtree.validation.results import Validation
 from surtree.validation.sizes import SizeScores, Tuning
@@ -13,6 +14,7 @@ from surtree.validation.sizes import SizeScores, Tuning
 __all__ = [
     "ColumnDrift",
     "ColumnUse",
+    "Comparison",
     "Evaluation",
     "HeldOutScores",
     "LeafCheck",
@@ -21,6 +23,7 @@ __all__ = [
     "SizeScores",
     "Tuning",
     "Validation",
+    "compare",
     "evaluate",
     "validate",
 ]

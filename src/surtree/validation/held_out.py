@@ -120,7 +120,7 @@ class HeldOutScores(ArrayValue):
         corrected for the choice of size never say so: on these, noise does it far more often.
         """
         saved = self.loss_without_tree - self.loss
-        return self.corrected and bool(saved.mean() > CLEARLY * _standard_error(saved))
+        return self.corrected and bool(saved.mean() > CLEARLY * error_of_mean(saved))
 
     def mean(self, name: str) -> float:
         """Return the mean of a score over the folds that have it.
@@ -144,7 +144,7 @@ class HeldOutScores(ArrayValue):
         name : str
             The name of one of the arrays.
         """
-        return _standard_error(self._known(name))
+        return error_of_mean(self._known(name))
 
     def by_cause(self, names: Mapping[int, str] | None = None) -> list[tuple[str, HeldOutScores]]:
         """Return the scores of each cause, with its name; without causes all, without a name.
@@ -198,7 +198,8 @@ def held_out_scores(
     return replace(of_all, of_cause=dict(zip(causes, of_causes, strict=True)))
 
 
-def _standard_error(values: Floats) -> float:
+def error_of_mean(values: Floats) -> float:
+    """Return the standard error of a mean over folds, which share most of their training rows."""
     n_folds = values.size
     if n_folds < 2:
         return float("nan")
