@@ -89,3 +89,15 @@ def test_a_card_is_drawn(table):
     with pytest.raises(TypeError, match="draws a fitted PointsTable; got SurTreeBayes"):
         plot_card(SurTreeBayes(1, 1).fit(*table))
     pyplot.close("all")
+
+
+def test_a_cox_model_that_comes_first_is_on_the_page(table, tmp_path):
+    model = SurTreeBayes(1, 2, cox="offset").fit(*table)
+    page = write_report(model, tmp_path / "page.html").read_text("utf-8")
+    assert "The Cox model that comes first" in page
+    for name, _, ratio in model.cox_.rows():
+        assert name.split()[0] in page
+        assert ratio in page
+    assert "under the Cox model alone" in page
+    plain = write_report(SurTreeBayes(1, 2).fit(*table), tmp_path / "page.html")
+    assert "The Cox model that comes first" not in plain.read_text("utf-8")

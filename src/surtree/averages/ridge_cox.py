@@ -23,7 +23,7 @@ from surtree.words.text_table import text_table
 
 # Of the squared coefficients of standardised columns; the strictest first.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0)
-_HEADING = ("column", "change", "hazard ratio")
+COX_HEADING = ("column", "change", "hazard ratio")
 
 
 @dataclass(frozen=True)
@@ -84,12 +84,13 @@ class RidgeCox(ArrayValue):
         return np.clip(beta @ values, self.lowest, self.highest)
 
     def __repr__(self) -> str:
-        return text_table([_HEADING, *self._rows()])
+        return text_table([COX_HEADING, *self.rows()])
 
     def _repr_html_(self) -> str:
-        return table_html(_HEADING, list(self._rows()))
+        return table_html(COX_HEADING, list(self.rows()))
 
-    def _rows(self) -> Iterator[tuple[str, str, str]]:
+    def rows(self) -> Iterator[tuple[str, str, str]]:
+        """Return a row of a table for each term."""
         for term in self.terms:
             yield term.name, term.change, f"{term.ratio:.3f}"
 

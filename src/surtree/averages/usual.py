@@ -14,6 +14,9 @@ from surtree.model_selection.cv import SurTreeCV
 def usual_models(first: str = "taught tree", *, max_depth: int = 3) -> dict[str, Any]:
     """Return the models of this package with their names, to `compare` them on a table.
 
+    The Cox model has a ridge penalty and no trees: a `SurTreeBayes` of depth 0 with
+    ``cox="offset"``.
+
     Parameters
     ----------
     first : str, default="taught tree"
@@ -24,12 +27,13 @@ def usual_models(first: str = "taught tree", *, max_depth: int = 3) -> dict[str,
     Examples
     --------
     >>> from surtree import usual_models
-    >>> list(usual_models("score card"))
-    ['score card', 'taught tree', 'tuned tree', 'average over all trees', 'one curve for all']
+    >>> list(usual_models("score card"))[:4]
+    ['score card', 'taught tree', 'tuned tree', 'Cox model']
     """
     models: dict[str, Any] = {
         "taught tree": TaughtTree(max_depth),
         "tuned tree": SurTreeCV(max_depth),
+        "Cox model": SurTreeBayes(0, 1, cox="offset"),
         "score card": PointsTable(),
         "average over all trees": SurTreeBayes(),
         "one curve for all": SurTree(0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from surtree.averages.bayes import SurTreeBayes
+from surtree.averages.ridge_cox import COX_HEADING, RidgeCox
 from surtree.data.names import column_names
 from surtree.report._chart import Axis, Chart
 from surtree.report._html import Markup, element, markup, note, table
@@ -28,8 +29,25 @@ def average_page(model: SurTreeBayes, asked: Asked) -> str:
         ),
         Section("stages", "Stages", "Do the data speak for trees?", _stages(model)),
     ]
+    if model.cox_ is not None:
+        content = _cox(model.cox_)
+        sections.insert(1, Section("cox", "Cox model", "The Cox model that comes first", content))
     fact = ("stages", str(model.n_stages_), f"each over all trees of depth {model.max_depth}")
     return plain_page(model, asked, sections, [fact])
+
+
+def _cox(cox: RidgeCox) -> Markup:
+    """Return the hazard ratios of the Cox model that the stages correct."""
+    rows = ((breakable(name), *others) for name, *others in cox.rows())
+    return markup(
+        element(
+            "p",
+            "A Cox model with a ridge penalty, tuned by cross-validation. What follows on this "
+            "page is about what it leaves to be asked: the stages correct it.",
+        ),
+        table(COX_HEADING, rows, "numbers", "Hazard ratios"),
+        note("Penalised coefficients, without intervals, of the rows of the fit."),
+    )
 
 
 def _columns(model: SurTreeBayes, asked: Asked) -> Markup:
@@ -82,12 +100,11 @@ def _stages(model: SurTreeBayes) -> Markup:
     for stage, value in zip(stages.tolist(), evidence.tolist(), strict=True):
         chart.point(stage, value, np.nan, np.nan)
     first = float(evidence[0])
+    without = "one hazard for everybody" if model.cox_ is None else "the Cox model alone"
+    times = f"e^{first:.1f} times as" if first > 0 else "no more"
     text = (
-        f"The rows are e^{first:.1f} times as likely under all trees together as under one hazard "
-        "for everybody (Bayes factor of the first stage)."
-        if first > 0
-        else "The rows are no more likely under trees than under one hazard for everybody (Bayes "
-        "factor of the first stage)."
+        f"The rows are {times} likely under all trees together {'as' if first > 0 else 'than'} "
+        f"under {without} (Bayes factor of the first stage)."
     )
     return markup(
         element("p", text),

@@ -2,30 +2,43 @@
 
 from __future__ import annotations
 
-from surtree.report._html import Markup, element, note, table
+from surtree.report._html import Markup, element, markup, note, small, table
 from surtree.validation import Comparison
+from surtree.validation.comparison import COMPARED, IN_SAMPLE
 
 
 def comparison_html(comparison: Comparison | None) -> Markup:
     """Return the scores of models on the same held-out rows, and their differences."""
     if comparison is None:
         return Markup()
-    heading, rows = comparison.table()
+    rows = (
+        (
+            name,
+            *(_cell(*comparison.texts(name, measure)) for measure in comparison.measures),
+            comparison.in_sample_text(name),
+        )
+        for name in comparison.names
+    )
+    heading = ("model", *(COMPARED[measure] for measure in comparison.measures), IN_SAMPLE)
     said = "; ".join(comparison.sentences())
     return element(
         "section",
         element("h3", "Against other models"),
         element(
             "p",
-            f"On the held-out rows of {comparison.n_folds} folds, the same for all models: {said}."
-            if said
-            else f"On the held-out rows of {comparison.n_folds} folds, the same for all models.",
+            f"On the held-out rows of {comparison.n_folds} folds, the same for all models"
+            f"{f': {said}' if said else ''}.",
         ),
-        table(heading, rows, "numbers", "Models on the same folds"),
+        table(heading, rows, "numbers compared", "Models on the same folds"),
         note(
-            "C: Harrell\u2019s concordance. Brier reduction: of the integrated Brier score, "
-            "against one curve for all. Of the loss, less is better. After \u00b1, one standard error of "
-            "the differences, fold by fold. C in sample: of the model of all rows on these rows, "
-            "so it is too good."
+            f"Below each figure is the difference to {comparison.names[0]}, with one standard "
+            "error, fold by fold. C: Harrell\u2019s. Brier reduction: of the integrated "
+            "Brier score, against one curve for all. Of the loss, less is better. C in sample is "
+            "that of the model of all rows on these rows: it is too good."
         ),
+        class_="comparison",
     )
+
+
+def _cell(figure: str, difference: str) -> Markup:
+    return markup(figure, small(difference))

@@ -83,7 +83,10 @@ def expectation(model: Any, asked: Asked) -> Section:
     verdicts = prediction_verdicts(validation, None, 1, noun="model")
     shown = [verdict(one.heading, one.text, is_good=one.is_good) for one in verdicts]
     inside: list[Content] = [*shown]
-    if validation is None:
+    comparison = getattr(model, "comparison_", None)
+    if validation is None and comparison is not None:
+        inside = [element("p", "How it does on held-out rows is said beside other models.")]
+    elif validation is None:
         inside.append(
             element(
                 "p",
@@ -96,7 +99,7 @@ def expectation(model: Any, asked: Asked) -> Section:
             performance_html(validation, noun="model"),
             curves_html(validation, asked.time_unit, noun="model"),
         ]
-    inside.append(comparison_html(getattr(model, "comparison_", None)))
+    inside.append(comparison_html(comparison))
     return Section("validation", "Validation", "How well does it predict?", markup(*inside))
 
 

@@ -40,6 +40,8 @@ def validation_html(findings: Findings) -> Markup:
     shown = markup(*(verdict(one.heading, one.text, is_good=one.is_good) for one in verdicts))
     if findings.validation is not None:
         return markup(shown, performance_html(findings.validation))
+    if held_out is None and findings.comparison is not None:
+        return element("p", "How it does on held-out rows is said below, beside other models.")
     if held_out is None:
         return _unknown_html(findings, verdicts[0].heading)
     scores = scores_of(held_out, findings.cause_names)

@@ -30,6 +30,7 @@ from surtree.words.text_table import text_table
 
 # What is measured, and what tables call it. Of a loss, less is better.
 COMPARED = {"concordance": "C", "brier": "Brier reduction", "loss": "loss per row"}
+IN_SAMPLE = "C in sample"
 PLUS_MINUS = "\u00b1"
 
 
@@ -94,20 +95,43 @@ class Comparison(ArrayValue):
 
     def table(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heading and the rows of a table: means, differences and in-sample values."""
-        measures = [measure for measure in COMPARED if np.isfinite(self._of_measure(measure)).any()]
         heading = ["model"]
-        for measure in measures:
+        for measure in self.measures:
             heading += [COMPARED[measure], f"less {self.names[0]}"]
-        heading.append("C in sample")
-        rows = []
-        for position, name in enumerate(self.names):
-            row = [name]
-            for measure in measures:
-                row.append(_shown(self.mean(name, measure), measure))
-                row.append(self._difference_text(name, measure))
-            row.append(_shown(float(self.in_sample[position, 0]), "concordance"))
-            rows.append(tuple(row))
-        return tuple(heading), rows
+        rows = [
+            (
+                name,
+                *(text for measure in self.measures for text in self.texts(name, measure)),
+                self.in_sample_text(name),
+            )
+            for name in self.names
+        ]
+        return (*heading, IN_SAMPLE), rows
+
+    @property
+    def measures(self) -> list[str]:
+        """The measures that any model has."""
+        return [measure for measure in COMPARED if np.isfinite(self._of_measure(measure)).any()]
+
+    def texts(self, name: str, measure: str) -> tuple[str, str]:
+        """Return the mean of a measure in words, and its difference to that of the first model.
+
+        Parameters
+        ----------
+        name, measure : str
+            As in `mean`.
+        """
+        return _shown(self.mean(name, measure), measure), self._difference_text(name, measure)
+
+    def in_sample_text(self, name: str) -> str:
+        """Return the C of the model of all rows on these rows, in words.
+
+        Parameters
+        ----------
+        name : str
+            One of ``names``.
+        """
+        return _shown(float(self.in_sample[self.names.index(name), 0]), "concordance")
 
     def sentences(self) -> list[str]:
         """Return, for each other model, what the first one costs in C."""
