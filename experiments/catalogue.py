@@ -20,6 +20,7 @@ from experiments import (
     held_out,
     leaf_curves,
     leaf_curves_page,
+    outcome_truth,
     paper_size,
     preparation,
     real,
@@ -119,6 +120,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=evaluation_truth.cases,
         measure=evaluation_truth.measure,
         page=evaluation_truth.page,
+    ),
+    "outcomes": Experiment(
+        title="whether limits of validate and evaluate cover, for causes and arms",
+        cases=outcome_truth.cases,
+        measure=outcome_truth.measure,
+        page=outcome_truth.page,
     ),
     "held-out": Experiment(
         title="whether held-out scores are right, corrected for the choice of size",

@@ -26,8 +26,8 @@ from surtree import (
 from surtree.data.target import read_target
 from surtree.datasets import make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
+from surtree.outcomes.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
 from surtree.validation._corrections import correct
-from surtree.validation._measures import JudgedTimes, Metric, brier_interval, one_event_metrics
 from surtree.validation._predictions import predict
 from surtree.validation.verdict import prediction_verdicts
 
@@ -259,7 +259,8 @@ def measure(case: TruthCase) -> Measures:
     )
     model.fit(X, y)
     metrics = one_event_metrics(JudgedTimes(times[1:2], brier_interval(read_target(y, len(y)))))
-    predicted, target = predict(model, far_X), read_target(far_y, len(far_y))
+    target = read_target(far_y, len(far_y))
+    predicted = predict(model, far_X, target)
     far = [metric.score(predicted, target, None).value for metric in metrics]
     result = _performance(found, np.array(far), metrics)
     tree = getattr(model, "tree_", None)

@@ -463,11 +463,13 @@ def test_the_page_says_what_happens(capsys):
 
 
 @pytest.mark.parametrize("ask", [validate, audit_tree, evaluate, column_costs])
-def test_what_knows_of_one_hazard_says_so(ask):
+def test_every_verb_wants_to_know_the_arm(ask):
     X, y, arm = trial(14)
     model = EffectTree(1).fit(X, y, arm)
-    with pytest.raises(ValueError, match="of treatment effects yet"):
+    with pytest.raises(ValueError, match="needs the arm of each row: pass treatment"):
         ask(model, X, y)
+    with pytest.raises(ValueError, match=r"takes no treatment|knows of no arms"):
+        ask(SurTree(1).fit(X, y), X, y, treatment=arm)
 
 
 def test_more_than_two_arms_are_tested_and_corrected():

@@ -13,9 +13,6 @@ from surtree import (
     CompetingRisksTree,
     CompetingRisksTreeCV,
     SurTree,
-    audit_tree,
-    evaluate,
-    validate,
     write_report,
 )
 from surtree.cli._app import app
@@ -123,16 +120,6 @@ def test_the_page_has_a_section_about_the_causes(tmp_path):
     assert "Cumulative incidence of each cause in leaf A" in page
     other = write_report(SurTree(max_depth=1).fit(X, Y["time"]), tmp_path / "other.html")
     assert 'id="channels"' not in other.read_text()
-
-
-def test_what_there_is_not_yet_says_so():
-    for call in (
-        lambda: validate(CompetingRisksTree(), X, Y),
-        lambda: evaluate(MODEL, X, Y),
-        lambda: audit_tree(MODEL, X, Y),
-    ):
-        with pytest.raises(ValueError, match="of competing risks yet"):
-            call()
 
 
 def test_the_command_line_fits_predicts_and_shows(table, tmp_path):

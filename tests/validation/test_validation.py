@@ -29,9 +29,9 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
+from surtree.outcomes.measures import JudgedTimes, cause_metrics, one_event_metrics
+from surtree.outcomes.predicted import pool
 from surtree.validation._corrections import correct
-from surtree.validation._measures import JudgedTimes, cause_metrics, one_event_metrics
-from surtree.validation._predictions import cause_predictions_of_leaves, pool
 from surtree.validation._stability import jaccard
 from surtree.validation.results import Repetitions
 
@@ -632,8 +632,8 @@ def test_metrics_of_causes_are_those_of_their_channels():
     rows, y = load_melanoma(backend="pandas")
     target = read_cause_target(y)
     model = CompetingRisksTree(max_depth=2).fit(rows, y)
-    predicted = cause_predictions_of_leaves(model.tree_, model.apply(rows))
-    assert predicted.channels == (1, 2)
+    predicted = model.tree_.outcome.predicted(model.apply(rows), target)
+    assert predicted.causes == (1, 2)
     weight = np.linspace(0.5, 2.0, len(y))
     times = JudgedTimes(np.array([1000.0, 2000.0]), (500.0, 3000.0))
     found = {m.name: m.score(predicted, target, weight).value for m in cause_metrics(times, (1, 2))}
@@ -661,7 +661,8 @@ def test_metrics_of_causes_are_those_of_their_channels():
 def test_rows_of_several_models_keep_their_channels():
     rows, y = load_melanoma(backend="pandas")
     trees = [CompetingRisksTree(max_depth=depth).fit(rows, y).tree_ for depth in (1, 2)]
-    parts = [cause_predictions_of_leaves(tree, tree.apply(rows)) for tree in trees]
+    target = read_cause_target(y)
+    parts = [tree.outcome.predicted(tree.apply(rows), target) for tree in trees]
     which = np.arange(len(y)) % 2
     pooled = pool(parts, which)
     for cause in (1, 2):

@@ -19,6 +19,7 @@ def read_arms(
     treatment: ArrayLike, n_rows: int, reference: Label | None = None
 ) -> tuple[NDArray[np.intp], tuple[Label, ...]]:
     """Return the number of each row's arm, and the labels of the arms, the reference first."""
+    _require_given(treatment)
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)
@@ -55,6 +56,7 @@ def read_arms(
 
 def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArray[np.intp]:
     """Return the number of each row's arm among known labels; one label stands for all rows."""
+    _require_given(treatment)
     if nw.dependencies.is_into_series(treatment):
         treatment = nw.from_native(treatment, series_only=True).to_list()
     given = np.asarray(treatment)
@@ -67,3 +69,8 @@ def number_arms(treatment: Any, n_rows: int, labels: tuple[Label, ...]) -> NDArr
     if unknown:
         raise ValueError(f"treatment holds {unknown[0]!r}, which is none of {list(labels)}.")
     return np.array([number_of[label] for label in given.tolist()], dtype=np.intp)
+
+
+def _require_given(treatment: Any) -> None:
+    if treatment is None:
+        raise ValueError("A model of treatment effects needs the arm of each row: pass treatment.")

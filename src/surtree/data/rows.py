@@ -62,12 +62,12 @@ def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None
     return Rows(target, weight, given, table)
 
 
-def read_target_rows(given: RowInputs) -> TargetRows:
+def read_target_rows(given: RowInputs, read: TargetReader | None = None) -> TargetRows:
     """Read the rows that count and no others, whatever their table is."""
     given = replace(given, y=as_rows(given.y))
     check_consistent_length(given.X, given.y)
     n_rows = len(given.y)
-    target, weight = read_target_and_weight(given, n_rows)
+    target, weight = read_target_and_weight(given, n_rows, read)
     if given.groups is not None:
         given = replace(given, groups=read_groups(given.groups, n_rows))
     weight = leave_out_censored_at_zero(target, weight)
@@ -78,10 +78,10 @@ def read_target_rows(given: RowInputs) -> TargetRows:
     return TargetRows(target, weight, given)
 
 
-def warn_of_columns(given: RowInputs) -> None:
+def warn_of_columns(given: RowInputs, read: TargetReader | None = None) -> None:
     """Warn of columns that look as if no tree should ask about them."""
     table = read_table(BaseEstimator(), given.X, reset=True)
-    target, weight = read_target_and_weight(given, table.n_rows)
+    target, weight = read_target_and_weight(given, table.n_rows, read)
     warn_of_suspicious(table, target, weight)
 
 
@@ -91,6 +91,18 @@ def read_target_and_weight(
     """Read the target and the weights of rows, whatever their table is."""
     weight = read_weights(given.sample_weight, n_rows)
     return (read or read_one_event)(given, n_rows), weight
+
+
+def require_no_arms(given: RowInputs) -> None:
+    """Raise an error where arms are given to a model that knows of none."""
+    if given.treatment is not None:
+        raise ValueError("This model knows of no arms: leave treatment out, or fit an EffectTree.")
+
+
+def read_event(given: RowInputs, n_rows: int) -> Target:
+    """Read a target of one event, of rows that have no arms."""
+    require_no_arms(given)
+    return read_one_event(given, n_rows)
 
 
 def read_one_event(given: RowInputs, n_rows: int) -> Target:

@@ -65,6 +65,8 @@ class OutcomePass:
             else [rows.target.time, rows.target.entry]
         )
         words = [leaf.astype(np.uint64), self.names.ends(rows.target).astype(np.uint64)]
+        if self.names.labels:
+            words.append(rows.target.arm.astype(np.uint64))
         words += [np.ascontiguousarray(values).view(np.uint64) for values in numbers]
         terms = np.stack([np.ones(rows.n), rows.weight])
         merging.n_rows += rows.n
@@ -86,8 +88,11 @@ def find_outcomes(model: Any, source: Source, names: TargetNames) -> Outcomes:
         raise ValueError(f"{source.label} has no rows")
     distinct = merging.whole()
     leaf, end, *numbers = distinct.words
+    arm = numbers.pop(0).astype(np.intp) if names.labels else None
     time, *entry = (np.ascontiguousarray(values).view(np.float64) for values in numbers)
     target = names.target_of(end.astype(np.intp), time, entry[0] if entry else None)
+    if arm is not None:
+        target = target.with_arms(arm, names.labels)
     n_rows, weight = distinct.sums
     return Outcomes(leaf.astype(np.intp), target, n_rows, weight, names.weight is not None, unseen)
 

@@ -18,7 +18,7 @@ from surtree._support.types import Floats
 from surtree.cuts.unseen import warn_of, warn_of_unseen
 from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
-from surtree.data.rows import Rows, read_one_event, read_target_and_weight
+from surtree.data.rows import Rows, read_event, read_target_and_weight
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target
 from surtree.engines.engines import source_of
@@ -53,8 +53,6 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     _predict_risk_score = True
     # Whether `fit` warns of suspicious columns.
     _warns_of_columns = True
-    # Why a verb that knows of one event only refuses the estimator; None if it does not.
-    _several_hazards: ClassVar[str | None] = None
     # Which columns of a lazy table are the target.
     _names_type: ClassVar[type[TargetNames]] = TargetNames
     # The check of each parameter, by its name.
@@ -213,7 +211,7 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _read_target(self, given: RowInputs, n_rows: int) -> Target:
         """Return the target of rows to fit on; a subclass may read another kind of it."""
-        return read_one_event(given, n_rows)
+        return read_event(given, n_rows)
 
     def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
         """Return the target of rows that the fitted model is asked about."""
@@ -420,6 +418,9 @@ class TreeEstimator(SurvivalEstimator):
             warn_of(unseen)
             return leaves
         return find_leaves(self.tree_, self._read(X))
+
+    def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
+        return self.tree_.outcome.read_target(given, n_rows)
 
     def _loss(self, given: RowInputs) -> float:
         if is_lazy(given.X):

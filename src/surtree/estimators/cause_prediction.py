@@ -29,7 +29,6 @@ class CauseEstimator(TreeEstimator):
 
     causes: CauseChoice
     _names_type = CauseNames
-    _several_hazards = "of competing risks yet: it knows of one event only."
 
     @property
     def causes_(self) -> tuple[int, ...]:

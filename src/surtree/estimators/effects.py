@@ -145,9 +145,6 @@ class EffectTree(SurTree):
     _known_later = (*SurTree._known_later, "heterogeneity_", "correction_")
     _own_parameter = "min_events_arm"
     _kind = "of treatment effects"
-    _several_hazards = (
-        "of treatment effects yet: heterogeneity_test and correct_effects say what they are worth."
-    )
 
     def fit(  # type: ignore[override]
         self,
@@ -368,10 +365,6 @@ class EffectTree(SurTree):
         return read_one_event(given, n_rows).with_arms(
             *read_arms(given.treatment, n_rows, self.reference)
         )
-
-    def _read_known_target(self, given: RowInputs, n_rows: int) -> Target:
-        arm = number_arms(given.treatment, n_rows, self.arms_)
-        return read_one_event(given, n_rows).with_arms(arm, self.arms_)
 
     def _objective(self, target: Target) -> ArmHazards:
         return self._objective_type.of(len(labels_of(target)), float(self.shrinkage))

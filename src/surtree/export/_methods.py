@@ -225,9 +225,10 @@ def _result(tree: Tree) -> str:
 def _validation(findings: Findings) -> Iterator[str]:
     if findings.outcome.judged_by == "effects":
         yield from _heterogeneity(findings)
-        return
     if findings.validation is not None:
         yield _validated(findings.validation, findings.time_unit)
+    elif findings.outcome.judged_by == "effects":
+        return
     elif findings.held_out is not None:
         yield _held_out(findings)
     elif findings.certificate is None:

@@ -49,6 +49,11 @@ _CITED = {
         "Wolbers M, Blanche P, Koller MT, Witteman JCM, Gerds TA. Concordance for prognostic "
         "models with competing risks. Biostatistics 15, 2014."
     ),
+    "c_for_benefit": (
+        "van Klaveren D, Steyerberg EW, Serruys PW, Kent DM. The proposed 'concordance-statistic "
+        "for benefit' provided a useful metric when modeling heterogeneous treatment effects. "
+        "Journal of Clinical Epidemiology 94, 2018."
+    ),
     "632+": (
         "Efron B, Tibshirani R. Improvements on cross-validation: the .632+ bootstrap method. "
         "Journal of the American Statistical Association 92, 1997."
@@ -96,13 +101,10 @@ def cited(findings: Findings) -> Iterator[str]:
 
 def _measures(findings: Findings) -> list[str]:
     """Return the names of the measures that the sentences on validation give."""
-    if findings.outcome.judged_by == "effects":
-        return []
     if findings.validation is not None:
-        known = [one.name for one in findings.validation.measures if one.value == one.value]
-        names = ("calibration" if name.startswith("calibration_at") else name for name in known)
-        return list(dict.fromkeys(names))
+        known = (one.kind for one in findings.validation.measures if one.value == one.value)
+        return list(dict.fromkeys(known))
     scores = findings.held_out
-    if scores is None:
+    if scores is None or findings.outcome.judged_by == "effects":
         return []
     return [name for name in ("concordance", "brier") if scores.mean(name) == scores.mean(name)]

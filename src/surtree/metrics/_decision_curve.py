@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import ArrayValue, Floats
-from surtree.data.target import read_weights
+from surtree.data.target import Target, read_weights
+from surtree.metrics.calibration_groups import observed_at
 from surtree.metrics.input import read_numbers, read_outcomes
 from surtree.metrics.predicted import read_horizon, read_predicted_at
 
@@ -33,6 +34,8 @@ class DecisionCurve(ArrayValue):
         some rows are treated, and none of them was followed to the horizon.
     treat_all : array of float
         The net benefit of acting on every row. That of acting on none is zero.
+    cause : int or None
+        Of competing risks, the cause whose events are to be prevented.
 
     Examples
     --------
@@ -50,6 +53,7 @@ class DecisionCurve(ArrayValue):
     thresholds: Floats
     model: Floats
     treat_all: Floats
+    cause: int | None = None
 
     @property
     def missing(self) -> str:
@@ -68,6 +72,7 @@ def decision_curve(
     predicted: Any,
     horizon: float,
     *,
+    cause: int | None = None,
     thresholds: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> DecisionCurve:
@@ -87,6 +92,9 @@ def decision_curve(
         Predicted survival of the rows at the horizon, or as functions of time.
     horizon : float
         The time by which events count, no later than in `calibration`.
+    cause : int, optional
+        Of competing risks, the cause whose events count, by the Aalen-Johansen estimate; ``y`` then
+        has causes, and ``predicted`` is the cumulative incidence of the cause.
     thresholds : array-like, optional
         Risks between zero and one; by default every percent, up to the largest predicted risk.
     sample_weight : array-like, shape (n_rows,), optional
@@ -101,14 +109,15 @@ def decision_curve(
     >>> curve.model.tolist(), curve.treat_all.tolist()
     ([0.5], [0.0])
     """
-    target = read_outcomes(y)
+    target = read_outcomes(y, cause=cause)
     if target.entry is not None:
         raise ValueError(
             "The net benefit is not defined for rows with entry times: the share of rows that are "
             "treated is not that of everybody from time zero on."
         )
     times = read_horizon(horizon, target, predicted)
-    risk = 1.0 - read_predicted_at(predicted, times, target.time.size)[:, 0]
+    values = read_predicted_at(predicted, times, target.time.size)[:, 0]
+    risk = 1.0 - values if cause is None else values
     weight = read_weights(sample_weight, target.time.size)
     if thresholds is None:
         asked = _THRESHOLDS[: max(1, int(np.searchsorted(_THRESHOLDS, risk.max(), side="right")))]
@@ -117,28 +126,31 @@ def decision_curve(
         if not ((asked > 0) & (asked < 1)).all():
             raise ValueError("thresholds must lie between 0 and 1.")
     order = target.order
-    event = target.event[order]
-    time, risk, weight = (each[order] for each in (target.time, risk, weight))
+    target, risk, weight = target.take(order), risk[order], weight[order]
+    at = float(times[0])
 
     def benefit(treated: Any, threshold: float) -> float:
         share = float(weight[treated].sum() / weight.sum())
         if share == 0:
             return 0.0
-        alive = _survival(event[treated], time[treated], weight[treated], float(times[0]))
-        return share * (1 - alive - alive * threshold / (1 - threshold))
+        spared = _spared(target.take(treated), weight[treated], at, cause)
+        return share * (1 - spared - spared * threshold / (1 - threshold))
 
     everyone = np.ones(risk.size, dtype=bool)
     # A risk that equals the threshold but for rounding is acted on.
     model = [benefit(risk >= threshold - 1e-12, threshold) for threshold in asked]
     treat_all = [benefit(everyone, threshold) for threshold in asked]
-    return DecisionCurve(float(times[0]), asked, np.array(model), np.array(treat_all))
+    return DecisionCurve(at, asked, np.array(model), np.array(treat_all), cause)
 
 
-def _survival(event: Any, time: Floats, weight: Floats, horizon: float) -> float:
-    """Return the Kaplan-Meier survival at a time, of rows whose times ascend; NaN after the last.
+def _spared(target: Target, weight: Floats, horizon: float, cause: int | None) -> float:
+    """Return the share without the event at a time, of rows whose times ascend; NaN after the last.
 
     If all have died it is zero for ever.
     """
+    if cause is not None:
+        return 1.0 - observed_at(horizon, target, weight, cause).survival
+    event, time = target.event, target.time
     at_risk = np.cumsum(weight[::-1])[::-1]
     deaths = np.where(event, weight, 0.0)[: np.searchsorted(time, horizon, side="right")]
     survival = 1.0

@@ -36,6 +36,8 @@ class Calibration(ArrayValue):
         Its pointwise confidence limits; NaN where it is zero, one or NaN.
     n_rows : array of float, shape (n_groups,)
         The weight of the rows of each group: their number, if they have no weights.
+    cause : int or None
+        Of competing risks, the cause.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Calibration(ArrayValue):
     lower: Floats
     upper: Floats
     n_rows: Floats
+    cause: int | None = None
 
 
 def calibration(
@@ -125,6 +128,7 @@ def calibration(
         lower=lower,
         upper=upper,
         n_rows=np.array([weight[rows].sum() for rows in parts]),
+        cause=cause,
     )
 
 

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.data.arms import number_arms
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_one_event
+from surtree.data.target import Target
+from surtree.outcomes._effect_measures import effect_metrics
 from surtree.outcomes._group import Group, at_round_times
 from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
 from surtree.outcomes.arm_effects import (
@@ -30,7 +36,9 @@ from surtree.outcomes.effect_results_file import (
     save_heterogeneity,
 )
 from surtree.outcomes.event import event_columns
+from surtree.outcomes.measures import JudgedTimes, Metric, one_event_metrics
 from surtree.outcomes.outcome import Outcome
+from surtree.outcomes.predicted import LeafChannel, Predictions, objects
 from surtree.survival.confidence import LEVEL
 from surtree.survival.treatment import ArmHazards
 from surtree.tree.leaf_curve import curve_kind, leaf_position
@@ -61,11 +69,55 @@ class TrialArms(Outcome):
     channel_noun = "arm"
     channels_heading = "What the treatment does in each leaf"
     value_names = ("leaf", "risk", "median", "effect")
+    definitions: ClassVar[Mapping[str, str]] = {
+        "c_for_benefit": (
+            "The C-for-benefit (van Klaveren and others, 2018) is the share of pairs of pairs, "
+            "each of a treated and an untreated row with similar predicted gains in survival, in "
+            "which the greater predicted gain goes with the greater observed one; here all such "
+            "pairs count, by Kaplan-Meier estimates of both arms; equal predictions count one half."
+        ),
+        "effect_calibration": (
+            "The observed gain in survival is the difference of the Kaplan-Meier estimates of two "
+            "arms; the prediction is the mean over rows."
+        ),
+    }
 
     @staticmethod
     def is_kept(tree: Tree) -> bool:
         """Tell whether a tree keeps its arms: of the sizes on a path, the chosen one does."""
         return tree.arms is not None
+
+    def read_target(self, given: RowInputs, n_rows: int) -> Target:
+        """Return event, time and arm of each row; arms are those of the tree."""
+        labels = arms_of(self.tree).labels
+        arm = number_arms(given.treatment, n_rows, labels)
+        return read_one_event(given, n_rows).with_arms(arm, labels)
+
+    def predicted(self, nodes: NDArray[np.intp], target: Target) -> Predictions:
+        """Return the risk and the survival of each row in its arm."""
+        tree, n_arms = self.tree, len(target.labels)
+        if target.labels != arms_of(tree).labels:
+            raise ValueError("The arms of a sample are not those of all rows.")
+        leaf = np.searchsorted(tree.leaves, nodes)
+        curves = [
+            leaf_arm_curve(tree, node, arm).survival
+            for node in tree.leaves.tolist()
+            for arm in range(n_arms)
+        ]
+        risk = arm_risks(tree)[target.arm, nodes]
+        return Predictions(risk, objects(curves), leaf * n_arms + target.arm, leaf=leaf)
+
+    def measures(self, times: JudgedTimes) -> tuple[Metric, ...]:
+        """Return those of one event, of predictions in the arm of each row, and of effects."""
+        return (*one_event_metrics(times), *effect_metrics(times, arms_of(self.tree).names))
+
+    def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
+        """Return each arm."""
+        hazard, risks = self.tree.row_hazard(target), arm_risks(self.tree)
+        return tuple(
+            LeafChannel(name, target.arm == arm, target.event, risks[arm], hazard)
+            for arm, name in enumerate(arms_of(self.tree).names)
+        )
 
     @property
     def channels(self) -> tuple[Channel, ...]:

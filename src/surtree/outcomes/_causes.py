@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import nan
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.data.causes import read_cause_target
+from surtree.data.named import RowInputs
+from surtree.data.rows import require_no_arms
+from surtree.data.target import Target
 from surtree.outcomes._group import Group
 from surtree.outcomes.cause_figures import (
     cause_events,
@@ -22,7 +28,9 @@ from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve
 from surtree.outcomes.event import RELATIVE_RISK, event_columns, leaf_caption
 from surtree.outcomes.incidence import incidence_limits, incidence_of, leaf_incidence
+from surtree.outcomes.measures import JudgedTimes, Metric, cause_metrics
 from surtree.outcomes.outcome import Outcome
+from surtree.outcomes.predicted import LeafChannel, Predictions, objects
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
@@ -46,17 +54,28 @@ class Causes(Outcome):
     channel_noun = "cause"
     channels_heading = "The causes"
     how_to_validate = (
-        "Choose its size on held-out rows, by CompetingRisksTreeCV or surtree fit.",
-        "",
+        "Run surtree fit with --validate, or set model.validation_ = validate(model, X, y):",
+        "surtree fit DATA --time TIME --cause CAUSE --validate 200",
     )
     concordance_name = "Wolbers' C"
-    citations: ClassVar[Mapping[str, str]] = {"concordance": "wolbers"}
+    citations: ClassVar[Mapping[str, str]] = {
+        "concordance": "wolbers",
+        "concordance_ipcw": "wolbers",
+    }
     definitions: ClassVar[Mapping[str, str]] = {
         "concordance": (
             "Wolbers' C (Wolbers and others, 2014; here not weighed against censoring) is the "
             "share of comparable pairs of rows in which the one with an event of the cause has the "
             "higher risk; the other one is still under observation then, or has had an event of "
             "another cause; equal risks count one half."
+        ),
+        "concordance_ipcw": (
+            "Wolbers' C before a time weighs these pairs by the inverse of the probabilities of "
+            "not being censored before."
+        ),
+        "calibration": (
+            "Observed incidence is the Aalen-Johansen estimate; the prediction is the mean over "
+            "rows."
         ),
         "brier": (
             "The reduction of the Brier score is one less the Brier score (Graf and others, "
@@ -67,6 +86,46 @@ class Causes(Outcome):
             "that curve, 1 is perfect."
         ),
     }
+
+    def read_target(self, given: RowInputs, n_rows: int) -> Target:
+        """Return cause and time of each row."""
+        require_no_arms(given)
+        target = read_cause_target(given.y, n_rows, given.entry, given.id)
+        # New rows may lack a cause that is predicted.
+        return replace(target, causes=tuple(sorted({*target.causes, *causes_of(self.tree).causes})))
+
+    def predicted(self, nodes: NDArray[np.intp], target: Target) -> Predictions:
+        """Return relative risk and incidence of each cause that counts, the main one first."""
+        objective, leaf = causes_of(self.tree), np.searchsorted(self.tree.leaves, nodes)
+        causes = tuple(sorted(objective.parts, key=lambda cause: cause != objective.main_cause))
+        return Predictions(
+            np.stack([cause_theta(self.tree, cause)[nodes] for cause in causes]),
+            np.stack([objects(leaf_incidence(self.tree, cause)) for cause in causes]),
+            leaf,
+            causes,
+            leaf,
+        )
+
+    def measures(self, times: JudgedTimes) -> tuple[Metric, ...]:
+        """Return the metrics of each cause that counts."""
+        return cause_metrics(times, causes_of(self.tree).parts)
+
+    def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
+        """Return each cause that counts."""
+        objective, everyone = causes_of(self.tree), np.ones(target.time.size, dtype=bool)
+        baselines = dict(zip(objective.causes, self.tree.baseline.of_cause, strict=True))
+        return tuple(
+            LeafChannel(
+                channel.label,
+                everyone,
+                target.cause == channel.key,
+                cause_theta(self.tree, channel.key),
+                baselines[channel.key].row_hazard(target),
+                channel.key,
+            )
+            for channel in self.channels
+            if channel.key in objective.parts
+        )
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -14,15 +14,22 @@ from math import isfinite
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.schema import shown
 from surtree._support.types import Floats
+from surtree.data.named import RowInputs
+from surtree.data.rows import read_event
+from surtree.data.target import Target
 from surtree.outcomes._group import Group, counted
 from surtree.outcomes.column import Column
 from surtree.outcomes.curve import Channel, GroupCurve, survival_curve
+from surtree.outcomes.measures import JudgedTimes, Metric, one_event_metrics
+from surtree.outcomes.predicted import LeafChannel, Predictions, objects
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
+from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 
 
@@ -75,6 +82,26 @@ class Outcome(ABC):
     def is_kept(tree: Tree) -> bool:
         """Tell whether a tree keeps what this kind of outcome needs."""
         return True
+
+    def read_target(self, given: RowInputs, n_rows: int) -> Target:
+        """Return the target of rows that the tree is asked about."""
+        return read_event(given, n_rows)
+
+    def predicted(self, nodes: NDArray[np.intp], target: Target) -> Predictions:
+        """Return what the tree says of rows in some leaves: a risk and a curve of each."""
+        leaf = np.searchsorted(self.tree.leaves, nodes)
+        curves = objects([curve.survival for curve in leaf_curves(self.tree)])
+        return Predictions(self.risks()[nodes], curves, leaf, leaf=leaf)
+
+    def measures(self, times: JudgedTimes) -> tuple[Metric, ...]:
+        """Return the metrics that say how well such predictions agree with rows."""
+        return one_event_metrics(times)
+
+    def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
+        """Return what is compared with rows in each leaf."""
+        hazard = self.tree.row_hazard(target)
+        everyone = np.ones(target.time.size, dtype=bool)
+        return (LeafChannel("", everyone, target.event, self.tree.theta, hazard),)
 
     @property
     @abstractmethod

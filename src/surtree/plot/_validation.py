@@ -50,6 +50,7 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
     curve = result if isinstance(result, Calibration) else _judgement(result).calibration
     if curve is None:
         raise ValueError("There is no calibration: the horizon is past the last time.")
+    of = "survival" if curve.cause is None else f"incidence of cause {curve.cause}"
     ax = _axes(ax)
     ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=1)
     limits = np.stack([curve.observed - curve.lower, curve.upper - curve.observed])
@@ -67,8 +68,8 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
         xlim=(0, 1),
         ylim=(0, 1),
         aspect="equal",
-        xlabel=f"predicted survival at {curve.horizon:g}",
-        ylabel=f"observed survival at {curve.horizon:g}",
+        xlabel=f"predicted {of} at {curve.horizon:g}",
+        ylabel=f"observed {of} at {curve.horizon:g}",
     )
     return ax
 
@@ -133,8 +134,8 @@ def plot_stability(result: Any, ax: Axes | None = None) -> Axes:
         xlim=(0, 1),
         ylim=(0, 1),
         aspect="equal",
-        xlabel=f"survival at {horizon}, by the model of all rows",
-        ylabel=f"survival at {horizon}, by models of samples",
+        xlabel=f"{validation.curve_name} at {horizon}, by the model of all rows",
+        ylabel=f"{validation.curve_name} at {horizon}, by models of samples",
     )
     return ax
 
@@ -170,6 +171,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
             "There is no decision curve: rows have entry times, or the horizon is "
             "past the last time."
         )
+    of = "an event" if curve.cause is None else f"cause {curve.cause}"
     ax = _axes(ax)
     ax.axhline(0.0, color=_OTHER, linestyle="--", linewidth=1, label="act on nobody")
     ax.plot(curve.thresholds, curve.treat_all, color=_OTHER, linewidth=1, label="act on everybody")
@@ -178,7 +180,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
     ax.set(
         xlim=(0, float(curve.thresholds[-1])),
         ylim=(-most / 4, 1.1 * most),
-        xlabel=f"threshold probability of an event by {curve.horizon:g}",
+        xlabel=f"threshold probability of {of} by {curve.horizon:g}",
         ylabel="net benefit",
     )
     ax.legend(frameon=False, loc="upper right")

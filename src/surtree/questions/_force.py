@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 
 from surtree._support.parameters import read_time_limit
 from surtree._support.rounding import TIE
@@ -18,11 +19,10 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers, encoder_of, join_binned
 from surtree.data.named import RowInputs
 from surtree.estimators.fit import search_path
-from surtree.estimators.parameters import check_parameters
+from surtree.estimators.parameters import limits_of, require_parameters
 from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import TrainingData, read_training_data
-from surtree.outcomes.refusals import refuse_causes
 from surtree.questions._first import Answers, first_questions, position_of
 from surtree.questions._search_result import SearchResult
 from surtree.solver.clock import Clock
@@ -100,6 +100,8 @@ def force_questions(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     *,
+    id: ArrayLike | None = None,
+    treatment: ArrayLike | None = None,
     first: Any = None,
     forbid: Forbidden = (),
 ) -> ForcedTree:
@@ -107,11 +109,11 @@ def force_questions(
 
     Parameters
     ----------
-    estimator : SurTree or SurTreeCV
-        Its parameters say how large trees may be and which cuts there are. A `SurTree` need not be
+    estimator : SurTree, CompetingRisksTree, EffectTree, or a fitted search
+        Its parameters say how large trees may be and which cuts there are. It need not be
         fitted; of a `SurTreeCV` the chosen parameters count. The time limit is for all searches.
-    X, y, sample_weight, entry
-        As in `SurTree.fit`.
+    X, y, sample_weight, entry, id, treatment
+        As in the ``fit`` of the estimator; only an `EffectTree` takes a treatment.
     first : str, Cut or tuple, optional
         What is asked first: a column, the best of its questions being chosen; or a question, as a
         `Cut`, or as a column with a threshold or with categories: ``("age", 50)`` asks whether the
@@ -136,10 +138,10 @@ def force_questions(
     (12.4, 0.24)
     """
     model = parameters_of(estimator)
-    limits = check_parameters(model)
     clock = Clock(read_time_limit(model.time_limit))
-    given = RowInputs(X, y, sample_weight, entry).in_memory("force_questions")
-    data = read_training_data(model, given)
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+    data = read_training_data(model, given.in_memory("force_questions"))
+    limits = limits_of(model, data.target)
     no, yes = (_positions(side, forbid, data) for side in SIDES)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, clock)
     if first is None:
@@ -168,7 +170,7 @@ def force_questions(
 
 
 def parameters_of(estimator: Any) -> SurTree:
-    """Return a new `SurTree` with the parameters of one, or of the one that a search chose."""
+    """Return a new estimator with the parameters of one, or of the one that a search chose."""
     if last_step(estimator).transformers:
         raise TypeError(
             "estimator is a pipeline with transformers: pass its last step, pipeline[-1], and the "
@@ -178,13 +180,14 @@ def parameters_of(estimator: Any) -> SurTree:
         estimator = chosen_model(estimator)
     if not isinstance(estimator, SurTree):
         raise TypeError(f"estimator must be a SurTree or a fitted SurTreeCV; got {estimator!r}")
-    refuse_causes(estimator, "question")
     if isinstance(estimator, TaughtTree):
         raise TypeError(
             "a taught tree follows its teacher, and its questions have no price on the rows: pass "
             f"SurTree(max_depth={estimator.max_depth})"
         )
-    return SurTree(**estimator.get_params())
+    require_parameters(estimator)
+    model: SurTree = clone(estimator)
+    return model
 
 
 def _positions(side: str, forbid: Forbidden, data: TrainingData) -> frozenset[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,15 +21,16 @@ from surtree._support.status import FINISHED
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder, bin_answers, join_binned
 from surtree.data.named import RowInputs
-from surtree.fitting.training import TrainingData, read_training_data
-from surtree.outcomes.refusals import refuse_causes
+from surtree.data.rows import read_event, read_rows
+from surtree.estimators.parameters import limits_of
+from surtree.fitting.training import TrainingData, rows_to_fit
 from surtree.questions._audited_tree import Answers, AuditedTree, read_audited_tree, rebuilt
 from surtree.questions.audit_result import Audit, Optimum, SplitCost
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution
 from surtree.solver.search import SearchSettings, search
-from surtree.survival.objective import RELATIVE_RISK, Objective, total_by
+from surtree.survival.objective import RELATIVE_RISK, total_by
 from surtree.tree.build import build_tree
 from surtree.tree.resolve import last_step, renamed_cuts
 from surtree.tree.tree import Tree
@@ -52,6 +53,8 @@ def audit_tree(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     *,
+    id: ArrayLike | None = None,
+    treatment: ArrayLike | None = None,
     max_depth: int | None = None,
     encoder: Encoder | None = None,
     time_limit: float | None = 60.0,
@@ -75,12 +78,9 @@ def audit_tree(
         are then looked for; where there are none, ``notes`` say so.
     X : data frame or array of shape (n_samples, n_features)
         The rows, as a rule those that the model was fitted on.
-    y : structured array, data frame or pair of arrays
-        Event and time, as in `SurTree.fit`.
-    sample_weight : array of shape (n_samples,), optional
-        How often each row counts.
-    entry : array of shape (n_samples,), optional
-        When each row came under observation.
+    y, sample_weight, entry, id, treatment
+        As in the ``fit`` of the model: of competing risks y has the cause, and an `EffectTree`
+        needs the treatment. Labels and trees of other packages are audited as trees of one event.
     max_depth : int, optional
         The depth up to which the optimum of the same number of splits is searched for; by default
         4, or the depth of the model where that is more.
@@ -108,14 +108,13 @@ def audit_tree(
         require_whole("max_depth", max_depth, 0, MAX_DEPTH)
     require_jobs(n_jobs)
     clock = Clock(read_time_limit(time_limit))
-    given = RowInputs(X, y, sample_weight, entry).in_memory("audit_tree")
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment).in_memory("audit_tree")
     last = last_step(model)
     given = replace(given, X=last.transform(given.X))
     # A search over hyperparameters stands for the model that it chose.
     model = getattr(last.model, "best_estimator_", last.model)
-    refuse_causes(model, "audit")
     chosen = default_encoder(model) if encoder is None else clone(encoder)
-    rows = read_training_data(chosen, given, _objective_of(model))
+    rows = _read_rows(model, chosen, given)
     audited = read_audited_tree(model, given.X, rows)
     if last.names is not None and not rows.table.named:
         rows = replace(rows, table=rows.table.renamed(last.names))
@@ -256,17 +255,32 @@ def default_encoder(model: Any) -> Encoder:
     """Return the unfitted encoder whose cuts the optimum can use by default."""
     model = last_step(model).model
     model = getattr(model, "best_estimator_", model)
-    refuse_causes(model, "audit")
     if isinstance(model, Tree) or hasattr(model, "fit"):
         return cast(Encoder, clone(getattr(model, "encoder_", None) or Encoder()))
     # Labels, and trees of R: whatever they asked, it is among these questions as a rule.
     return Encoder(None, _MOST_CATEGORIES, 0.0, "subsets")
 
 
-def _objective_of(model: Any) -> Objective:
-    """Return what a leaf is worth to a tree of this package; to any other, relative risk."""
+def _read_rows(model: Any, encoder: Encoder, given: RowInputs) -> TrainingData:
+    """Read rows as a tree of this package knows them; for any other, those of one event."""
     tree = getattr(model, "tree_", model)
-    return tree.objective if isinstance(tree, Tree) else RELATIVE_RISK
+    outcome = tree.outcome if isinstance(tree, Tree) else None
+    rows = read_rows(encoder, given, read_event if outcome is None else outcome.read_target)
+    return rows_to_fit(encoder, rows, RELATIVE_RISK if outcome is None else tree.objective)
+
+
+@dataclass(frozen=True)
+class _LeafLimits(Limits):
+    """Limits on leaves by the counts that they are about."""
+
+    counts: tuple[tuple[str, float], ...] = ()
+
+    def __post_init__(self) -> None:
+        """Leave limits as they are: rows keep them."""
+
+    @property
+    def least(self) -> dict[str, float]:
+        return dict(self.counts)
 
 
 def _limits_of(model: Any, audited: AuditedTree, rows: TrainingData) -> Limits:
@@ -276,19 +290,23 @@ def _limits_of(model: Any, audited: AuditedTree, rows: TrainingData) -> Limits:
         for name, count in rows.sums.counts.items()
     }
     reached = counts["samples"] > 0
+    asked = limits_of(model, rows.target) if hasattr(model, "_limits") else _foreign(model)
+    kept = {name: np.floor(counts[name][reached].min()) for name in asked.least}
+    least = tuple((name, min(value, kept[name])) for name, value in asked.least.items())
+    return _LeafLimits(max_depth=0, max_splits=audited.n_leaves - 1, counts=least)
 
-    def least(names: tuple[str, ...], default: int, count: str) -> int:
-        for name in names:
-            value: Any = getattr(model, name, None)
-            if is_number(value) and value >= 1:
-                return int(min(value, counts[count][reached].min()))
-        return default
+
+def _foreign(model: Any) -> Limits:
+    """Return the limits of another package's model, by the names that these have there."""
+
+    def number(*names: str) -> int:
+        values: list[Any] = [getattr(model, name, None) for name in names]
+        return next((int(value) for value in values if is_number(value) and value >= 1), 0)
 
     return Limits(
         max_depth=0,
-        max_splits=audited.n_leaves - 1,
-        min_samples_leaf=least(("min_samples_leaf", "min_bucket"), 1, "samples"),
-        min_events_leaf=least(("min_events_leaf",), 0, "events"),
+        min_samples_leaf=number("min_samples_leaf", "min_bucket"),
+        min_events_leaf=number("min_events_leaf"),
     )
 
 

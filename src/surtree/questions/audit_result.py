@@ -243,7 +243,8 @@ class Audit:
         return f"{self.name}, {plural(self.n_splits, 'split')}{depth}"
 
     def _explained(self, loss: float) -> str:
-        return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if self.leaf_loss else ""
+        has_zero = self.leaf_loss and not self.optimum.tree.objective.has_excess
+        return f"{100 * (self.leaf_loss - loss) / self.leaf_loss:.1f} %" if has_zero else ""
 
 
 def _shown(tree: Tree) -> str:

@@ -11,7 +11,7 @@ from surtree._support.parameters import read_time_limit
 from surtree._support.status import WORDS, Status, first_unproven
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.estimators.parameters import check_parameters
+from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.questions._first import first_questions
@@ -139,6 +139,8 @@ def column_costs(
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     *,
+    id: ArrayLike | None = None,
+    treatment: ArrayLike | None = None,
     first: bool = True,
 ) -> ColumnCosts:
     """Find, for each column, the best tree without it and the best tree that asks about it first.
@@ -149,11 +151,11 @@ def column_costs(
 
     Parameters
     ----------
-    estimator : SurTree or SurTreeCV
+    estimator : SurTree, CompetingRisksTree, EffectTree, or a fitted search
         Its parameters say how large trees may be and which cuts there are. Its time limit is that
         of each tree.
-    X, y, sample_weight, entry
-        As in `SurTree.fit`.
+    X, y, sample_weight, entry, id, treatment
+        As in `force_questions`.
     first : bool, default=True
         Whether to find the trees that ask about each column first, too.
 
@@ -167,10 +169,10 @@ def column_costs(
     ('positive_nodes', 0.4)
     """
     model = parameters_of(estimator)
-    limits = check_parameters(model)
     limit = read_time_limit(model.time_limit)
-    given = RowInputs(X, y, sample_weight, entry).in_memory("column_costs")
-    data = read_training_data(model, given)
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+    data = read_training_data(model, given.in_memory("column_costs"))
+    limits = limits_of(model, data.target)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, Clock(limit))
     loss, statuses, columns = free.loss, [free.status], []
     may_split = limits.max_depth > 0 and limits.max_splits != 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 
 import numpy as np
@@ -15,6 +15,7 @@ from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.summary.wording import leaf_texts
 from surtree.validation import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation.held_out import CAUSE_CONCORDANCE, cause_name
 from surtree.validation.verdict import MEASURE_NAMES
 from surtree.words.leaf_names import leaf_names
 from surtree.words.numbers import missing_figures, number
@@ -37,15 +38,31 @@ _NOTES = {
         "below 1, predictions are too extreme: high risks are lower, and low ones higher, than "
         "predicted",
     ),
+    "c_for_benefit": (
+        "C-for-benefit",
+        "of two pairs of a treated and an untreated person, how often the one with the greater "
+        "predicted gain in survival has the greater observed one; 0.5 is chance",
+    ),
+}
+_CAUSE_NOTES = {
+    "concordance": (
+        CAUSE_CONCORDANCE,
+        "of two people, how often the one with the higher predicted risk has the event of this "
+        "cause first, or alone; 0.5 is chance, 1 is perfect",
+    ),
+    "brier": (_NOTES["brier"][0], _NOTES["brier"][1].replace("survival", "incidence")),
 }
 
 
-def performance_html(validation: Validation, noun: str = "tree") -> Markup:
+def performance_html(
+    validation: Validation, noun: str = "tree", names: Mapping[int, str] | None = None
+) -> Markup:
     """Return what to expect in new data: figures, and why some are missing."""
     figures = (
-        (term, _figure(measure), f"{_apparent(measure)}; {meaning}")
-        for name, (term, meaning) in _NOTES.items()
-        if isfinite((measure := validation[name]).value)
+        (_term(term, measure.cause, names), _figure(measure), f"{_apparent(measure)}; {meaning}")
+        for measure in validation.measures
+        for term, meaning in _notes(measure)
+        if isfinite(measure.value)
     )
     missing = missing_figures(
         (one.words, one.reason, isfinite(one.value)) for one in validation.measures
@@ -60,8 +77,18 @@ def performance_html(validation: Validation, noun: str = "tree") -> Markup:
     )
 
 
+def _notes(measure: Measure) -> list[tuple[str, str]]:
+    """Return what a measure is called, and what it means; nothing of those that are left out."""
+    notes = _NOTES if measure.cause is None else _CAUSE_NOTES
+    return [notes[measure.kind]] if measure.kind in notes else []
+
+
+def _term(term: str, cause: int | None, names: Mapping[int, str] | None) -> str:
+    return term if cause is None else f"{cause_name(cause, names)}: {term}"
+
+
 def _figure(measure: Measure) -> str:
-    style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
+    style = "{:.1%}" if measure.kind == "brier" else "{:.2f}"
     value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
@@ -71,7 +98,7 @@ def _figure(measure: Measure) -> str:
 def _apparent(measure: Measure) -> str:
     if not isfinite(measure.apparent):
         return "not estimable on the rows it was fitted on"
-    style = "{:.1%}" if measure.name == "brier" else "{:.2f}"
+    style = "{:.1%}" if measure.kind == "brier" else "{:.2f}"
     return f"{style.format(measure.apparent)} on the rows it was fitted on"
 
 
@@ -91,12 +118,13 @@ def curves_html(validation: Validation | None, time_unit: str | None, noun: str 
     """Return calibration and net benefit on rows that models had not seen, as pictures."""
     if validation is None or validation.calibration is None:
         return Markup()
-    when = _when(time_unit, validation)
+    when, what = _when(time_unit, validation), validation.curve_name
+    event = f"cause {validation.causes[0]}" if validation.causes else "an event"
     figures = [
         _figure_html(
             "Calibration",
-            _calibration_chart(validation.calibration, when),
-            f"Predicted and observed survival at {when}, of rows that the {noun}s had not seen, in "
+            _calibration_chart(validation.calibration, when, what),
+            f"Predicted and observed {what} at {when}, of rows that the {noun}s had not seen, in "
             "groups of similar predictions. On the line, what was predicted is what happened.",
         )
     ]
@@ -107,7 +135,7 @@ def curves_html(validation: Validation | None, time_unit: str | None, noun: str 
             _figure_html(
                 "Is it worth acting on?",
                 _decision_chart(decision, when),
-                f"Net benefit of acting where the predicted risk of an event by {when} is at least "
+                f"Net benefit of acting where the predicted risk of {event} by {when} is at least "
                 "the threshold probability (thick), on everybody (thin) and on nobody (zero), in "
                 f"true alarms per row. The {noun} is of use where its line is above both.{gap}",
             )
@@ -125,11 +153,11 @@ def _figure_html(title: str, chart: Chart, caption: str) -> Markup:
     return element("figure", element("h3", title), chart.svg(), element("figcaption", caption))
 
 
-def _calibration_chart(curve: Calibration, when: str) -> Chart:
+def _calibration_chart(curve: Calibration, when: str, what: str) -> Chart:
     chart = Chart(
-        Axis(0.0, 1.0, SHARES, "predicted survival"),
-        Axis(0.0, 1.0, SHARES, "observed survival"),
-        f"Predicted against observed survival at {when}",
+        Axis(0.0, 1.0, SHARES, f"predicted {what}"),
+        Axis(0.0, 1.0, SHARES, f"observed {what}"),
+        f"Predicted against observed {what} at {when}",
     )
     chart.line((0.0, 1.0), (0.0, 1.0), "ideal")
     for point in zip(curve.predicted, curve.observed, curve.lower, curve.upper, strict=True):
@@ -229,11 +257,8 @@ def _leaves_html(findings: Findings, validation: Validation) -> Markup:
         )
         for leaf in validation.leaves
     )
-    headings = (
-        "group",
-        "in trees of samples",
-        f"survival at {_when(findings.time_unit, validation)}",
-    )
+    curve = f"{validation.curve_name} at {_when(findings.time_unit, validation)}"
+    headings = ("group", "in trees of samples", curve)
     return element(
         "div",
         table(headings, rows, "stability"),

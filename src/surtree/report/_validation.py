@@ -32,14 +32,16 @@ class Score:
 def validation_html(findings: Findings) -> Markup:
     """Return what is known of new data."""
     if findings.outcome.judged_by == "effects":
-        return _effects_html(findings)
+        known = findings.validation
+        resampled = Markup() if known is None else performance_html(known)
+        return markup(_effects_html(findings), resampled)
     held_out = findings.held_out
     verdicts = prediction_verdicts(
         findings.validation, held_out, findings.tree.n_splits, findings.cause_names
     )
     shown = markup(*(verdict(one.heading, one.text, is_good=one.is_good) for one in verdicts))
     if findings.validation is not None:
-        return markup(shown, performance_html(findings.validation))
+        return markup(shown, performance_html(findings.validation, names=findings.cause_names))
     if held_out is None and findings.comparison is not None:
         return element("p", "How it does on held-out rows is said below, beside other models.")
     if held_out is None:

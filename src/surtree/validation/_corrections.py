@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from surtree._support.types import Floats
-from surtree.validation._measures import Metric
+from surtree.outcomes.measures import Metric
 from surtree.validation._stability import FEWEST_SAMPLES
 from surtree.validation.results import Method, Repetitions
 

@@ -14,7 +14,7 @@ from surtree._support.parameters import require_random_state, require_whole
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
 from surtree.data.lazy import is_lazy, require_in_memory
 from surtree.data.named import RowInputs
-from surtree.data.rows import read_target_rows
+from surtree.data.rows import TargetReader, read_event, read_target_rows
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
 from surtree.engines.engines import source_of
@@ -22,7 +22,8 @@ from surtree.engines.outcomes import Outcomes, find_outcomes, quantiles_of_count
 from surtree.engines.rows import target_names
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics.input import read_times
-from surtree.outcomes.refusals import refuse_causes
+from surtree.outcomes.measures import BRIER_INTERVAL, JudgedTimes
+from surtree.outcomes.predicted import Predictions
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.time_axis import read_horizons
 from surtree.validation._corrections import Interval, intervals_of_known
@@ -34,8 +35,8 @@ from surtree.validation._leaf_checks import (
     is_after,
     leaf_checks,
 )
-from surtree.validation._measures import BRIER_INTERVAL, JudgedTimes, Measure, observed_curves
-from surtree.validation._predictions import Predictions, has_tree, predict, predictions_of_leaves
+from surtree.validation._measures import Measure, observed_curves
+from surtree.validation._predictions import has_tree, predict
 from surtree.validation._rows import JudgedRows, judged
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
 
@@ -58,11 +59,12 @@ class Evaluation:
     n_rows, n_events : int
         The rows, and those of them with an event.
     calibration : Calibration or None
-        Predicted and observed survival at the last horizon.
+        Predicted and observed survival at the last horizon; of competing risks, the incidence of
+        the main cause.
     decision : DecisionCurve or None
         The net benefit of acting on the predictions.
     leaves : tuple of LeafCheck
-        For trees of this package: each leaf that some row falls into.
+        For trees of this package: each leaf that some row falls into, and in it each cause or arm.
     columns : tuple of ColumnDrift
         For trees of this package: columns whose values are not as in training; the most first.
     time_unit : str or None
@@ -71,6 +73,8 @@ class Evaluation:
         The last follow-up of the rows that the model was fitted on; infinity where it says none.
     n_events_after : int
         Events after that time, which no measure of a leaf counts.
+    curve_name : str
+        What predicted curves show: "survival" or "cumulative incidence".
 
     Examples
     --------
@@ -95,6 +99,7 @@ class Evaluation:
     time_unit: str | None = None
     last_time: float = np.inf
     n_events_after: int = 0
+    curve_name: str = "survival"
 
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name."""
@@ -119,7 +124,7 @@ class Evaluation:
         last = self.horizons[-1]
         horizon = f"{last:g}" + (f" {self.time_unit}" if self.time_unit else "")
         notes = check_notes(self.leaves, last, self.last_time, self.n_events_after)
-        return [*check_lines(self.leaves, horizon), *notes]
+        return [*check_lines(self.leaves, horizon, self.curve_name), *notes]
 
 
 def evaluate(
@@ -130,6 +135,7 @@ def evaluate(
     entry: ArrayLike | None = None,
     *,
     id: ArrayLike | None = None,
+    treatment: ArrayLike | None = None,
     horizons: ArrayLike | None = None,
     level: float = LEVEL,
     n_bootstraps: int = 200,
@@ -148,6 +154,8 @@ def evaluate(
     id : array of shape (n_samples,), optional
         Whose row it is, in memory only: rows with the same label are drawn together. Of start-stop
         rows, Uno's C and the Brier score are then not numbers: they need one prediction a person.
+    treatment : array of shape (n_samples,), optional
+        Of an `EffectTree`, the arm of each row.
     horizons : array of float, optional
         Times for calibration; by default those of the ``horizons_`` of the model that the rows
         were followed up to, else the median time of the events. After the last follow-up of these
@@ -163,8 +171,8 @@ def evaluate(
     Returns
     -------
     Evaluation
-        ``print`` shows tables. Of a lazy table, measures have no intervals, and columns are not
-        compared: both need the rows.
+        ``print`` shows tables. Its measures are those of `validate`. Of a lazy table, they have no
+        intervals, and columns are not compared: both need the rows.
 
     Notes
     -----
@@ -188,21 +196,22 @@ def evaluate(
     >>> result.n_rows, [leaf.n_rows for leaf in result.leaves]
     (286, [107, 66, 43, 70])
     """
-    refuse_causes(model, "validation")
     require_level(level)
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
     if is_lazy(X):
         if id is not None:
             require_in_memory(X, "evaluate, with id,")
-        return _evaluate_lazy(model, X, y, sample_weight, entry, horizons, level)
-    given = RowInputs(X, y, sample_weight, entry, id).in_memory("evaluate")
-    read = read_target_rows(given)
+        given = RowInputs(X, y, sample_weight, entry, treatment=treatment)
+        return _evaluate_lazy(model, given, horizons, level)
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment).in_memory("evaluate")
+    read = read_target_rows(given, _reader_of(model))
     rows = judged(read, _horizons_of(model, horizons, read.target), _time_unit(model))
     with warnings.catch_warnings():
         # They are counted, column by column.
         warnings.simplefilter("ignore", UnseenCategoryWarning)
-        predicted = predict(model, rows.given.X)
+        predicted = predict(model, rows.given.X, rows.target)
+    rows = rows.measured_as(model)
     rng = np.random.default_rng(random_state)
     draws = [rows.measure(predicted, rows.draw(rng)) for _ in range(int(n_bootstraps))]
     drifts: tuple[ColumnDrift, ...] = ()
@@ -213,15 +222,18 @@ def evaluate(
     return _evaluation(model, rows, predicted, intervals, level, drifts)
 
 
-def _evaluate_lazy(
-    model: Any, X: Any, y: Any, sample_weight: Any, entry: Any, horizons: Any, level: float
-) -> Evaluation:
+def _reader_of(model: Any) -> TargetReader:
+    """Return how the target of a fitted model is read; models of others know one event."""
+    read: TargetReader = model.tree_.outcome.read_target if has_tree(model) else read_event
+    return read
+
+
+def _evaluate_lazy(model: Any, given: RowInputs, horizons: Any, level: float) -> Evaluation:
     """Evaluate a tree on a lazy table, from the distinct outcomes of its rows in each leaf."""
     if not has_tree(model):
-        require_in_memory(X, f"evaluate, of a {type(model).__name__},")
-    source = source_of(X)
-    given = RowInputs(X, y, sample_weight, entry)
-    outcomes = find_outcomes(model, source, target_names(given, source.names))
+        require_in_memory(given.X, f"evaluate, of a {type(model).__name__},")
+    source = source_of(given.X)
+    outcomes = find_outcomes(model, source, target_names(given, source.names, model._names_type))
     warn_of(outcomes.unseen)
     target, n_rows = outcomes.target, outcomes.n_rows
     died = target.event
@@ -231,10 +243,10 @@ def _evaluate_lazy(
         asked = quantiles_of_counts(target.time[died], n_rows[died], (0.5,))
     start, end = quantiles_of_counts(target.time, n_rows, BRIER_INTERVAL)
     times = JudgedTimes(read_times(asked), (float(start), float(end)), _time_unit(model))
-    rows = JudgedRows(
-        target, outcomes.weight, RowInputs(None, None), times, np.arange(target.time.size)
-    )
-    predicted = predictions_of_leaves(model.tree_, outcomes.leaf)
+    positions = np.arange(target.time.size)
+    rows = JudgedRows(target, outcomes.weight, RowInputs(None, None), times, positions)
+    rows = rows.measured_as(model)
+    predicted = model.tree_.outcome.predicted(outcomes.leaf, target)
     intervals = [Interval(np.nan, np.nan, _LAZY)] * len(rows.metrics)
     return _evaluation(model, rows, predicted, intervals, level, merged=outcomes)
 
@@ -254,7 +266,8 @@ def _evaluation(
     n_rows = np.ones(rows.n) if merged is None else merged.n_rows
     curves: tuple[Calibration | None, DecisionCurve | None] = (None, None)
     if horizon <= predicted.last_time:
-        curves = observed_curves(target, predicted.at(horizon), rows.weight, horizon, level)
+        values = predicted.main.at(horizon)
+        curves = observed_curves(target, values, rows.weight, horizon, level, predicted.cause)
     return Evaluation(
         measures=tuple(
             Measure(
@@ -279,6 +292,7 @@ def _evaluation(
         time_unit=rows.times.unit,
         last_time=predicted.last_time,
         n_events_after=int(n_rows[is_after(target, predicted.last_time)].sum()),
+        curve_name=model.tree_.outcome.curve_name if has_tree(model) else "survival",
     )
 
 

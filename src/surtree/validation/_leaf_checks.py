@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from surtree.data.target import Target
 from surtree.engines.outcomes import Outcomes
+from surtree.metrics.calibration_groups import observed_at
+from surtree.outcomes.predicted import LeafChannel, Predictions
 from surtree.survival.confidence import poisson_limits, profile_limits
-from surtree.survival.observed import observed_survival
 from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree
-from surtree.validation._predictions import Predictions
 from surtree.validation._rows import JudgedRows
 from surtree.words.numbers import figure, limits_text, plural
 
@@ -32,6 +33,8 @@ class LeafCheck:
         What the leaf is called in prints: A, B, ...
     rule : str
         What holds for its rows.
+    channel : str
+        The cause or the arm that the figures are about; empty where there is nothing to tell apart.
     n_rows, n_events : int
         The rows in it, and those of them with an event.
     expected : float
@@ -43,7 +46,7 @@ class LeafCheck:
     predicted, observed, observed_lower, observed_upper : tuple of float
         Survival at each horizon: as the leaf says, NaN after the last follow-up of the rows that
         the model was fitted on; and the Kaplan-Meier estimate with its limits, NaN where nobody
-        is at risk.
+        is at risk. Of a cause it is the cumulative incidence, and the Aalen-Johansen estimate.
 
     Examples
     --------
@@ -70,6 +73,7 @@ class LeafCheck:
     observed: tuple[float, ...]
     observed_lower: tuple[float, ...]
     observed_upper: tuple[float, ...]
+    channel: str = ""
 
 
 def leaf_checks(
@@ -80,38 +84,52 @@ def leaf_checks(
     merged: Outcomes | None = None,
 ) -> tuple[LeafCheck, ...]:
     """Compare each leaf that some row falls into with its rows; of a lazy table, merged ones."""
-    target, weight, horizons = rows.target, rows.weight, rows.times.horizons
     n_rows = np.ones(rows.n) if merged is None else merged.n_rows
-    hazard = weight * tree.row_hazard(target)
+    weighted = None if merged is None else merged.is_weighted
+    steps, names = needed_steps(tree), tree.leaf_names
+    channels = tree.outcome.leaf_channels(rows.target)
+    checks = []
+    for index, leaf in enumerate(tree.leaves.tolist()):
+        rule = " and ".join(tree.condition(*step) for step in steps[leaf]) or "all rows"
+        for channel in channels:
+            inside = np.flatnonzero((predicted.leaf == index) & channel.rows & (rows.weight > 0))
+            if inside.size:
+                figures = _figures(rows, predicted, channel, leaf, inside, level, weighted)
+                n_here = n_rows[inside]
+                counts = int(n_here.sum()), int(n_here[channel.event[inside]].sum())
+                checks.append(LeafCheck(leaf, names[leaf], rule, *counts, *figures))
+    return tuple(checks)
+
+
+def _figures(
+    rows: JudgedRows,
+    predicted: Predictions,
+    channel: LeafChannel,
+    leaf: int,
+    inside: NDArray[np.intp],
+    level: float,
+    weighted: bool | None,
+) -> tuple[Any, ...]:
+    """Return the figures of a leaf about a cause, an arm, or all of its rows."""
+    target, weight = rows.target.take(inside), rows.weight[inside]
+    hazard = weight * channel.hazard[inside]
     if target.entry is not None:
         # The baseline has a floor, but nothing is expected of rows that enter after its end.
         hazard[target.entry >= predicted.last_time] = 0.0
-    counted = target.event & ~is_after(target, predicted.last_time)
-    survival = np.stack([predicted.at(float(horizon)) for horizon in horizons])
-    checks, steps = [], needed_steps(tree)
-    for index, rule in enumerate(tree.rules()):
-        inside = np.flatnonzero((predicted.of_row == index) & (weight > 0))
-        if not inside.size:
-            continue
-        own_rows, own_weight = target.take(inside), weight[inside]
-        events = float(own_weight[counted[inside]].sum())
-        expected = float(rule.theta * hazard[inside].sum())
-        weighted = (own_weight != 1).any() if merged is None else merged.is_weighted
-        observed = [observed_survival(own_rows, own_weight, float(at), level) for at in horizons]
-        checks.append(
-            LeafCheck(
-                rule.leaf,
-                rule.name,
-                " and ".join(tree.condition(*step) for step in steps[rule.leaf]) or "all rows",
-                int(n_rows[inside].sum()),
-                int(n_rows[inside][own_rows.event].sum()),
-                expected,
-                *_ratio(events, expected, level, bool(weighted)),
-                tuple(survival[:, inside[0]].tolist()),
-                *(tuple(map(float, part)) for part in zip(*observed, strict=True)),
-            )
-        )
-    return tuple(checks)
+    counted = channel.event[inside] & ~is_after(target, predicted.last_time)
+    events, expected = float(weight[counted].sum()), float(channel.theta[leaf] * hazard.sum())
+    if weighted is None:
+        weighted = bool((weight != 1).any())
+    horizons = rows.times.horizons.tolist()
+    said = predicted.of(channel.cause).take(inside[:1])
+    observed = [observed_at(time, target, weight, channel.cause, level) for time in horizons]
+    return (
+        expected,
+        *_ratio(events, expected, level, weighted),
+        tuple(float(said.at(time)[0]) for time in horizons),
+        *(tuple(map(float, part)) for part in zip(*observed, strict=True)),
+        channel.label,
+    )
 
 
 def _ratio(
@@ -129,18 +147,20 @@ def is_after(target: Target, last_time: float) -> NDArray[np.bool_]:
     return np.asarray(target.event & (target.time > last_time))
 
 
-def check_lines(leaves: Sequence[LeafCheck], horizon: str) -> list[str]:
+def check_lines(leaves: Sequence[LeafCheck], horizon: str, curve: str) -> list[str]:
     """Return the table of leaves, with survival at the last horizon, as lines of text."""
+    width = max(len(leaf.channel) for leaf in leaves)
     lines = [
         "",
-        "leaf   rows  events  expected  observed / expected  "
-        f"survival at {horizon}: predicted, observed",
+        f"leaf  {'':{width}} rows  events  expected  observed / expected  "
+        f"{curve} at {horizon}: predicted, observed",
     ]
     for leaf in leaves:
         ratio = _with_limits(leaf.ratio, leaf.lower, leaf.upper)
         observed = _with_limits(leaf.observed[-1], leaf.observed_lower[-1], leaf.observed_upper[-1])
         lines.append(
-            f"{leaf.name:4}  {leaf.n_rows:5}  {leaf.n_events:6}  {leaf.expected:8.1f}  "
+            f"{leaf.name:4}  {leaf.channel:{width}}{leaf.n_rows:5}  {leaf.n_events:6}  "
+            f"{leaf.expected:8.1f}  "
             f"{ratio:>19}  {figure(leaf.predicted[-1], 2)}, {observed}: {leaf.rule}"
         )
     return lines

@@ -23,17 +23,17 @@ from surtree._support.status import warn_of_limit
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_target_rows, warn_of_columns
+from surtree.fitting.training import reader_of
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics.reason import Score
+from surtree.outcomes.predicted import Predictions, pool
 from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation._corrections import correct, mean_of_known
 from surtree.validation._measures import Measure, observed_curves
 from surtree.validation._predictions import (
     FittedTree,
-    Predictions,
     has_tree,
-    pool,
     predicting,
     reduced,
 )
@@ -77,12 +77,12 @@ class _Task:
     n_leaves: int
 
     def agreement(self, predicted: Predictions) -> Floats:
-        if self.leaves is None:
+        if self.leaves is None or predicted.leaf is None:
             return np.empty(0)
-        return jaccard(self.leaves, predicted.of_row, self.n_leaves, self.rows.uneven_weight)
+        return jaccard(self.leaves, predicted.leaf, self.n_leaves, self.rows.uneven_weight)
 
     def predicted(self, predicted: Predictions) -> Floats:
-        return predicted.take(self.shown).at(self.rows.horizon)
+        return predicted.take(self.shown).main.at(self.rows.horizon)
 
 
 def validate(
@@ -97,6 +97,7 @@ def validate(
     n_folds: int = 10,
     groups: ArrayLike | None = None,
     id: ArrayLike | None = None,
+    treatment: ArrayLike | None = None,
     horizons: ArrayLike | None = None,
     level: float = LEVEL,
     random_state: int = 0,
@@ -138,6 +139,8 @@ def validate(
         Whose row it is, as in `SurTree.fit`. Predictions are judged row by row, each by its own
         covariates: Uno's C and the Brier score, which need one prediction a person, are then not
         numbers where persons have several rows with entry times.
+    treatment : array of shape (n_samples,), optional
+        Of an `EffectTree`, the arm of each row.
     horizons : array of float, optional
         Times for calibration; by default the median time of the events. After the last
         follow-up, with a `BeyondFollowUpWarning`, what is asked about them is not a number.
@@ -159,10 +162,18 @@ def validate(
     -------
     Validation
         ``print`` shows a table. Uno's C counts the events before the 90% quantile of the times,
-        where the interval that the Brier score is integrated over ends.
+        where the interval that the Brier score is integrated over ends. Of competing risks, there
+        are measures of each cause that counts, ``cause_1_concordance`` (Wolbers' C) and so on. Of
+        an `EffectTree`, survival is that in the arm of each row, and there are two measures of
+        effects: the gain in survival that is predicted less that observed, and the C-for-benefit.
 
     Notes
     -----
+    The C-for-benefit is how often, of two pairs of a treated and an untreated row, the one with
+    the greater predicted gain in survival at the horizon has the greater observed one; 0.5 is
+    chance. Rows are paired with all those of about the same predicted gain, by the Kaplan-Meier
+    estimates of both arms, where van Klaveren and others draw one match for each.
+
     With "632+", Harrell's and Uno's C and the calibration slope are by the .632+ rule. The Brier
     score and the mean calibration are by the .632 rule, since there is no value that they cannot
     fall below without information. Of the slopes outside the samples, the median is taken: a sample
@@ -194,22 +205,24 @@ def validate(
     require_level(level)
     if method not in _REPEAT:
         raise ValueError(f"method must be one of {tuple(_REPEAT)}; got {method!r}.")
-    given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("validate")
+    given = RowInputs(X, y, sample_weight, entry, id, groups, treatment).in_memory("validate")
     require_fit_parameters(model, given)
-    rows = judged(read_target_rows(given), horizons)
+    read = reader_of(model)
+    rows = judged(read_target_rows(given, read), horizons)
     if getattr(model, "_warns_of_columns", False):  # the fits below are not to warn again
-        warn_of_columns(given)
+        warn_of_columns(given, read)
     model = quiet(model)
     fitted, predicted = fit_on(model, rows, np.arange(rows.n))
     rows.warn_of_horizons(predicted.last_time)
     warn_of_limit(getattr(fitted, "status_", "optimal"))
+    rows = rows.measured_as(fitted)
     is_tree = has_tree(fitted)
     task = _Task(
         model,
         rows,
         _shown(rows.n, int(n_bootstraps), random_state),
-        predicted.of_row if is_tree else None,
-        predicted.curves.size,
+        predicted.leaf,
+        fitted.tree_.n_leaves if is_tree else 0,
     )
     repeat = partial(_REPEAT[method], task)
     if method == "folds":
@@ -243,7 +256,7 @@ def validate(
         model=predicting(fitted),
         models=tuple(model for one in done for model in one.models),
     )
-    curve, decision = _honest_curves(rows, repetitions, level)
+    curve, decision = _honest_curves(rows, repetitions, level, predicted.cause)
     trees = [one.tree for one in repetitions.models if isinstance(one, FittedTree)]
     return Validation(
         method=method,
@@ -259,18 +272,19 @@ def validate(
         columns=column_uses(trees) if trees else (),
         leaves=leaf_stabilities(
             fitted.tree_,
-            predicted.of_row[task.shown],
+            predicted.leaf[task.shown],
             np.mean([one.agreement for one in done], axis=0),
             repetitions.whole,
             repetitions.predicted,
             level,
         )
-        if is_tree
+        if predicted.leaf is not None
         else (),
         instability=float(
             mean_of_known(np.abs(repetitions.predicted - repetitions.whole).reshape(-1, 1))[0]
         ),
         random_state=random_state if is_whole(random_state) else None,
+        causes=predicted.causes,
         repetitions=repetitions,
     )
 
@@ -362,7 +376,7 @@ def _measures(
 
 
 def _honest_curves(
-    rows: JudgedRows, repetitions: Repetitions, level: float
+    rows: JudgedRows, repetitions: Repetitions, level: float, cause: int | None
 ) -> tuple[Calibration | None, DecisionCurve | None]:
     """Return calibration and net benefit of predictions by models that had not seen the rows."""
     known = repetitions.unseen & np.isfinite(repetitions.predicted)
@@ -371,4 +385,4 @@ def _honest_curves(
     # Each row counts once, however many models had not seen it.
     weight = 1.0 / np.maximum(known.sum(axis=0), 1)[shown] * rows.weight[positions]
     target, predicted = rows.target.take(positions), repetitions.predicted[models, shown]
-    return observed_curves(target, predicted, weight, rows.horizon, level)
+    return observed_curves(target, predicted, weight, rows.horizon, level, cause)

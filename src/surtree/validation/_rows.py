@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,10 +19,10 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import TargetRows
 from surtree.metrics.input import read_times
 from surtree.metrics.reason import Score
-from surtree.outcomes.refusals import refuse_causes
+from surtree.outcomes.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
+from surtree.outcomes.predicted import Predictions
 from surtree.survival.step_function import BeyondFollowUpWarning
-from surtree.validation._measures import JudgedTimes, Metric, brier_interval, one_event_metrics
-from surtree.validation._predictions import Predictions, predict
+from surtree.validation._predictions import has_tree, predict
 
 Positions = NDArray[np.intp]
 
@@ -33,6 +33,7 @@ class JudgedRows(TargetRows):
 
     times: JudgedTimes
     groups: Positions  # the group of each row, which is drawn whole: a number from zero on
+    metrics: tuple[Metric, ...] = ()  # how predictions are measured
 
     @property
     def n(self) -> int:
@@ -44,10 +45,10 @@ class JudgedRows(TargetRows):
         """The last time for calibration, which the slope and all curves are about."""
         return float(self.times.horizons[-1])
 
-    @cached_property
-    def metrics(self) -> tuple[Metric, ...]:
-        """How predictions are measured."""
-        return one_event_metrics(self.times)
+    def measured_as(self, model: Any) -> JudgedRows:
+        """Return the same rows with the measures of the outcome that a fitted model has."""
+        measures = model.tree_.outcome.measures if has_tree(model) else one_event_metrics
+        return replace(self, metrics=measures(self.times))
 
     @cached_property
     def uneven_weight(self) -> Floats | None:
@@ -121,7 +122,6 @@ def _groups(rows: TargetRows) -> Positions:
 
 def require_fit_parameters(model: Any, given: RowInputs) -> None:
     """Raise an error for rows that an estimator cannot be fitted on."""
-    refuse_causes(model, "validation")
     reason = getattr(model, "_refuses_samples", "")
     if reason:
         raise ValueError(reason)
@@ -150,4 +150,4 @@ def fit_on(model: Any, rows: JudgedRows, sample: Positions) -> tuple[Any, Predic
         # The rows outside a sample may have categories that it never had.
         warnings.simplefilter("ignore", UserWarning)
         fit(given.X, given.y, **arguments)
-        return fitted, predict(fitted, rows.given.X)
+        return fitted, predict(fitted, rows.given.X, rows.target)

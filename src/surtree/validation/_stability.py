@@ -73,7 +73,8 @@ class LeafStability:
         How much of the leaf is reproduced: of the rows in it or in the leaf most like it, the share
         that is in both; the mean over the trees of samples.
     survival : float
-        What the leaf says of survival at the horizon.
+        What the leaf says of survival at the horizon; of competing risks, of the incidence of the
+        main cause, and of a tree with arms, the mean over its rows, each in its arm.
     lower, upper : float
         Between which the trees of samples see the survival of a row of this leaf; the mean over
         its rows.
@@ -159,7 +160,8 @@ def leaf_stabilities(
         rows = of_row == index
         if rows.any():
             lower, upper = limits[:, rows].mean(axis=1)
-            survival = float(whole[rows][0])
+            here = whole[rows]  # of a tree with arms, several values
+            survival = float(here[0] if (here == here[0]).all() else here.mean())
             stabilities.append(
                 LeafStability(leaf, float(agreement[index]), survival, float(lower), float(upper))
             )
@@ -184,16 +186,19 @@ def _range(low: float, high: float) -> str:
     return f"at {low:.4g}" if low == high else f"from {low:.4g} to {high:.4g}"
 
 
-def leaf_lines(leaves: Sequence[LeafStability], time: float, level: float) -> list[str]:
+def leaf_lines(
+    leaves: Sequence[LeafStability], time: float, level: float, curve_name: str
+) -> list[str]:
     """Return a table of how leaves are reproduced, and of survival at a time, as lines of text."""
     if not leaves:
         return []
     horizon = f"{time:g}"
-    lines = ["", f"leaf  agreement  survival at {horizon}  {100 * level:g}% of samples say"]
+    heading = f"{curve_name} at {horizon}"
+    lines = ["", f"leaf  agreement  {heading}  {100 * level:g}% of samples say"]
     names = leaf_names(leaf.leaf for leaf in leaves)
     for leaf in leaves:
         limits = limits_text(leaf.lower, leaf.upper, 2)
-        survival = figure(leaf.survival, 2).rjust(len("survival at ") + len(horizon))
+        survival = figure(leaf.survival, 2).rjust(len(heading))
         lines.append(
             f"{names[leaf.leaf]:4}  {leaf.jaccard:9.2f}  {survival}  {limits}, {leaf.words}"
         )

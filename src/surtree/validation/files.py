@@ -45,10 +45,17 @@ tuning_format = record(
 )
 
 
+# What is a single number of a calibration or a net benefit.
+_NUMBERS = ("horizon", "cause")
+
+
 def _arrays(kind: type) -> Check:
     """Return the check of a horizon and lists of numbers."""
-    names = [field.name for field in fields(kind) if field.name != "horizon"]
-    return record({"horizon": _number, **dict.fromkeys(names, list_of(_value))})
+    names = [field.name for field in fields(kind) if field.name not in _NUMBERS]
+    return record(
+        {"horizon": _number, **dict.fromkeys(names, list_of(_value))},
+        also={"cause": optional(_cause["cause"])},
+    )
 
 
 validation_format = record(
@@ -79,7 +86,8 @@ validation_format = record(
         ),
         "instability": _value,
     },
-    also={"interval": optional(list_of(_number)), "random_state": optional(_count)},
+    also={"interval": optional(list_of(_number)), "random_state": optional(_count)}
+    | {"causes": list_of(_cause["cause"])},
 )
 
 
@@ -186,6 +194,7 @@ def read_validation(saved: dict[str, Any] | None) -> Validation | None:
         "calibration": _read_arrays(Calibration, saved["calibration"]),
         "decision": _read_arrays(DecisionCurve, saved["decision"]),
         "instability": _number_of(saved["instability"]),
+        "causes": tuple(saved.get("causes", ())),
     }
     return Validation(**saved | lists)
 
@@ -196,11 +205,11 @@ def _read_arrays(kind: Any, saved: dict[str, Any] | None) -> Any:
     arrays = {
         name: np.array([_number_of(value) for value in values], dtype=np.float64)
         for name, values in saved.items()
-        if name != "horizon"
+        if name not in _NUMBERS
     }
     if len({values.size for values in arrays.values()}) != 1:
         raise ValueError("a curve of its validation has lists of different lengths")
-    return kind(horizon=float(saved["horizon"]), **arrays)
+    return kind(horizon=float(saved["horizon"]), cause=saved.get("cause"), **arrays)
 
 
 def _numbers(saved: dict[str, Any]) -> dict[str, Any]:

@@ -154,11 +154,9 @@ class HeldOutScores(ArrayValue):
         names : mapping of int to str, optional
             Names of causes; those without are called by their number.
         """
-        called = names or {}
-        return [
-            (printable(str(called.get(cause, f"cause {cause}"))), scores)
-            for cause, scores in self.of_cause.items()
-        ] or [("", self)]
+        return [(cause_name(cause, names), scores) for cause, scores in self.of_cause.items()] or [
+            ("", self)
+        ]
 
     def _known(self, name: str) -> Floats:
         values: Floats = getattr(self, name)
@@ -186,6 +184,13 @@ class HeldOutScores(ArrayValue):
             lines.append(ONE_FOLD)
         lines.append(CORRECTED if self.corrected else f"not {CORRECTED}: too good")
         return "\n".join([*lines, *self.missing])
+
+
+def cause_name(cause: int | None, names: Mapping[int, str] | None) -> str:
+    """Return what a cause is called; nothing of one event."""
+    if cause is None:
+        return ""
+    return printable(str((names or {}).get(cause, f"cause {cause}")))
 
 
 def held_out_scores(

@@ -91,7 +91,8 @@ class Validation:
         Between which times the Brier score is integrated; Uno's C counts pairs whose first event
         is before the second. None where the file of a model does not have it.
     calibration : Calibration or None
-        Predicted and observed survival at the last horizon, by models that had not seen the rows.
+        Predicted and observed survival at the last horizon, by models that had not seen the rows;
+        of competing risks, the incidence of the main cause, which the next two are about as well.
     decision : DecisionCurve or None
         The net benefit of acting on such predictions.
     columns : tuple of ColumnUse
@@ -103,6 +104,8 @@ class Validation:
         is off what the model of all rows says; the mean of absolute differences.
     random_state : int or None
         Where the samples come from; None where it is not known.
+    causes : tuple of int
+        Of competing risks, the causes that are judged, the main one first.
     repetitions : Repetitions or None
         All numbers behind these; None after it was read from a file.
 
@@ -130,6 +133,7 @@ class Validation:
     leaves: tuple[LeafStability, ...] = ()
     instability: float = np.nan
     random_state: int | None = None
+    causes: tuple[int, ...] = ()
     repetitions: Repetitions | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -148,11 +152,31 @@ class Validation:
         notes = _METHOD_NOTES[self.method]
         if self.interval is not None:
             start, end = self.interval
+            whose, curve = ("Uno's", "Kaplan-Meier")
+            if self.causes:
+                whose, curve = ("Wolbers'", "Aalen-Johansen")
             notes += (
-                f"Uno's C: events before {end:.4g}; Brier score: integrated from {start:.4g} to "
-                f"{end:.4g}, against one Kaplan-Meier curve for all",
+                f"{whose} C: events before {end:.4g}; Brier score: integrated from {start:.4g} "
+                f"to {end:.4g}, against one {curve} curve for all",
             )
         return notes
+
+    @property
+    def curve_name(self) -> str:
+        """What calibration and stability are about: survival, or the incidence of a cause."""
+        return f"incidence of cause {self.causes[0]}" if self.causes else "survival"
+
+    def of_cause(self, kind: str, cause: int | None) -> Measure:
+        """Return a measure of a cause; of one event the cause is None.
+
+        Parameters
+        ----------
+        kind : str
+            Such as "concordance".
+        cause : int or None
+            One of ``causes``.
+        """
+        return self[kind if cause is None else f"cause_{cause}_{kind}"]
 
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name."""
@@ -171,6 +195,7 @@ class Validation:
         A tree of few leaves averages people who differ, and the more rows there are, the narrower
         are limits around that average: they hold the survival of a person less often than the
         level says, above all of those with the highest risks (docs/results/validation.md).
+        Of an `EffectTree` it is the survival of all arms together.
 
         Parameters
         ----------
@@ -246,5 +271,5 @@ class Validation:
         if self.n_failed:
             lines.append(f"{plural(self.n_failed, 'sample')} had no model")
         lines += column_lines(self.columns)
-        lines += leaf_lines(self.leaves, self.horizons[-1], self.level)
+        lines += leaf_lines(self.leaves, self.horizons[-1], self.level, self.curve_name)
         return "\n".join(lines)

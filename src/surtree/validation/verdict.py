@@ -9,7 +9,13 @@ from math import isfinite
 from scipy.special import ndtri
 
 from surtree.validation._measures import Measure
-from surtree.validation.held_out import CLEARLY, CORRECTED, HeldOutScores
+from surtree.validation.held_out import (
+    CAUSE_CONCORDANCE,
+    CLEARLY,
+    CORRECTED,
+    HeldOutScores,
+    cause_name,
+)
 from surtree.validation.results import Validation
 
 # A measure of resampling is above chance where it is by so many standard errors: noise passes in
@@ -42,9 +48,16 @@ def prediction_verdicts(
     noun: str = "tree",
 ) -> list[PredictionVerdict]:
     """Return how well a model predicts new data: with competing risks, for each cause."""
+    if validation is not None and "c_for_benefit" in {one.kind for one in validation.measures}:
+        return [
+            PredictionVerdict(
+                "Whether effects differ is not for resampling to say",
+                "heterogeneity_test tests it, and correct_effects says what to expect in new data.",
+            )
+        ]
     if validation is not None:
-        said = _resampled(validation)
-        return [replace(said, heading=said.heading.replace("no tree", f"no {noun}"))]
+        said = [(cause, _resampled(validation, cause)) for cause in _causes(validation)]
+        return [_of_cause(cause_name(cause, names), _about(noun, one)) for cause, one in said]
     if held_out is None:
         return [PredictionVerdict("Not validated: nothing is known about new data")]
     if n_splits == 0:
@@ -58,14 +71,23 @@ def prediction_verdicts(
     return [_of_cause(name, _held_out(scores)) for name, scores in held_out.by_cause(names)]
 
 
-def _resampled(result: Validation) -> PredictionVerdict:
+def _causes(validation: Validation) -> list[int | None]:
+    """Return the causes that are judged, ascending; one event is None."""
+    return [*sorted(validation.causes)] or [None]
+
+
+def _about(noun: str, verdict: PredictionVerdict) -> PredictionVerdict:
+    return replace(verdict, heading=verdict.heading.replace("no tree", f"no {noun}"))
+
+
+def _resampled(result: Validation, cause: int | None) -> PredictionVerdict:
     if result.method == "optimism":  # noise would pass too often (docs/results/validation.md)
         return PredictionVerdict(
             "Not known to be better than no tree",
             "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
         )
-    measure, chance = _decisive(result)
-    name = MEASURE_NAMES[measure.name]
+    measure, chance = _decisive(result, cause)
+    name = MEASURE_NAMES[measure.name] if cause is None else CAUSE_CONCORDANCE
     if not isfinite(measure.lower):
         why = measure.reason or "it was not estimated"
         return PredictionVerdict(
@@ -79,10 +101,11 @@ def _resampled(result: Validation) -> PredictionVerdict:
             "Not clearly better than chance",
             f"Its {name} is not above {chance:g} {clear}. The groups may be chance.",
         )
-    if result["brier"].value <= 0:  # not where it is not known
+    curves = "survival" if cause is None else "incidence"
+    if result.of_cause("brier", cause).value <= 0:  # not where it is not known
         return PredictionVerdict(
             "Not better than no tree",
-            f"Its {name} is above {chance:g} {clear}, but in new data its survival curves are no "
+            f"Its {name} is above {chance:g} {clear}, but in new data its {curves} curves are no "
             "better than one curve for all.",
         )
     return PredictionVerdict(
@@ -92,10 +115,11 @@ def _resampled(result: Validation) -> PredictionVerdict:
     )
 
 
-def _decisive(result: Validation) -> tuple[Measure, float]:
+def _decisive(result: Validation, cause: int | None) -> tuple[Measure, float]:
     """Return what says whether models tell rows apart, and its value for those that do not."""
-    if isfinite(result["concordance"].value):
-        return result["concordance"], 0.5
+    concordance = result.of_cause("concordance", cause)
+    if cause is not None or isfinite(concordance.value):
+        return concordance, 0.5
     return result["calibration_slope"], 0.0  # of rows with entry times
 
 
