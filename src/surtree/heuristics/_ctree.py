@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.thresholds import midpoint, readable
-from surtree.data.named import RowInputs
 from surtree.data.table import Column
-from surtree.estimators.base import TreeEstimator
-from surtree.estimators.parameters import or_none, require_parameters, whole
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.estimators.parameters import or_none, whole
+from surtree.fitting.training import TrainingData
+from surtree.heuristics._base import HeuristicTree
 from surtree.heuristics._permutation import (
     Scores,
     Test,
@@ -31,6 +30,7 @@ from surtree.heuristics._permutation import (
 from surtree.solver.core import Problem
 from surtree.solver.problem import TreeTopology
 from surtree.tree.build import build_tree
+from surtree.tree.tree import Tree
 
 Rows = NDArray[np.intp]
 
@@ -75,7 +75,7 @@ def _require_share(name: str, value: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class ConditionalInferenceTree(TreeEstimator):
+class ConditionalInferenceTree(HeuristicTree):
     """A conditional inference tree (CTree) for censored times, by Hothorn, Hornik and Zeileis.
 
     A node is split when some column is associated with survival: each column has a permutation
@@ -147,10 +147,9 @@ class ConditionalInferenceTree(TreeEstimator):
     min_share: float = 0.01
     leaf_curve: LeafCurveKind = "baseline"
 
-    loss_: float = field(init=False)
     tests_: tuple[NodeTests | None, ...] = field(init=False)
 
-    _checks = TreeEstimator._checks | {
+    _checks = HeuristicTree._checks | {
         "max_depth": or_none(whole(0)),
         "alpha": _require_alpha,
         "min_split": require_not_negative,
@@ -158,26 +157,12 @@ class ConditionalInferenceTree(TreeEstimator):
         "min_share": _require_share,
     }
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-    ) -> Self:
-        """Grow a tree as long as a test is significant.
-
-        Parameters
-        ----------
-        X, y, sample_weight, entry
-            As in `SurTree.fit`.
-        """
-        require_parameters(self)
-        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
+    def _grow(self, rows: TrainingData) -> Tree:
         growth = _Growth(self, rows)
         growth.add(np.arange(rows.sums.weight.size), 0)
         binned = bin_answers(growth.answers, rows.sums.weight.size)
-        self.tree_ = build_tree(
+        self.tests_ = tuple(growth.tests)
+        return build_tree(
             growth.topology(),
             Problem(binned, rows.sums),
             tuple(growth.cuts),
@@ -185,9 +170,6 @@ class ConditionalInferenceTree(TreeEstimator):
             rows.target,
             self.leaf_curve,
         )
-        self.loss_ = self.tree_.total_loss
-        self.tests_ = tuple(growth.tests)
-        return self
 
 
 class _Growth:

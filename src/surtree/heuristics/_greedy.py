@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.data.named import RowInputs
-from surtree.estimators.base import TreeEstimator
 from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import TrainingData
+from surtree.heuristics._base import HeuristicTree
 from surtree.heuristics._pruning import best_pruning, prunings
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
 from surtree.survival.objective import distinct_lines, total_by
@@ -59,7 +57,7 @@ class PrunedTree:
 
 
 @dataclass(eq=False, repr=False)
-class GreedyTree(TreeEstimator):
+class GreedyTree(HeuristicTree):
     """A tree grown from the top, one best cut at a time, and pruned by cost complexity.
 
     At every node the cut that reduces the loss of `SurTree` most is taken, without a look at what
@@ -119,27 +117,12 @@ class GreedyTree(TreeEstimator):
     leaf_curve: LeafCurveKind = "baseline"
 
     path_: tuple[PrunedTree, ...] = field(init=False)
-    loss_: float = field(init=False)
     encoder_: Encoder = field(init=False)
 
-    _checks = TreeEstimator._checks | {"min_samples_split": whole(2)}
+    _checks = HeuristicTree._checks | {"min_samples_split": whole(2)}
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-    ) -> Self:
-        """Grow a tree and prune it.
-
-        Parameters
-        ----------
-        X, y, sample_weight, entry
-            As in `SurTree.fit`.
-        """
+    def _grow(self, rows: TrainingData) -> Tree:
         limits = check_parameters(self)
-        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         problem = make_problem(encoder_of(self), rows)
         topology = grow(problem.binned, rows.sums, limits, self.min_samples_split)
         (lazy,) = problem.build([topology])
@@ -151,10 +134,8 @@ class GreedyTree(TreeEstimator):
             PrunedTree(pruning.alpha, tree.total_loss, tree)
             for pruning, tree in zip(nested, trees, strict=True)
         )
-        self.tree_ = problem.build_with_at_risk(chosen.topology(topology), self.leaf_curve)
-        self.loss_ = self.tree_.total_loss
         self.encoder_ = problem.encoder
-        return self
+        return problem.build_with_at_risk(chosen.topology(topology), self.leaf_curve)
 
 
 def grow(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
@@ -14,16 +14,16 @@ from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.given import GivenThresholds
-from surtree.data.named import RowInputs
-from surtree.estimators.base import TreeEstimator
 from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import TrainingData
+from surtree.heuristics._base import HeuristicTree
 from surtree.heuristics._pruning import prunings
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen
 from surtree.tree.build import build_tree
+from surtree.tree.tree import Tree
 
 Rows = NDArray[np.intp]
 
@@ -43,7 +43,7 @@ def _require_fraction(name: str, value: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class LocalSearchTree(TreeEstimator):
+class LocalSearchTree(HeuristicTree):
     """A tree by coordinate descent from many random trees, as in OST of Bertsimas et al.
 
     One node at a time is changed for the better: another cut, no cut, one of its two subtrees in
@@ -112,33 +112,18 @@ class LocalSearchTree(TreeEstimator):
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
 
-    loss_: float = field(init=False)
     ccp_alpha_: float = field(init=False)
     restart_losses_: Floats = field(init=False)
     encoder_: Encoder = field(init=False)
 
-    _checks = TreeEstimator._checks | {
+    _checks = HeuristicTree._checks | {
         "n_restarts": whole(1, _MOST_RESTARTS),
         "ccp_alpha": _require_price,
         "validation_fraction": _require_fraction,
     }
 
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-    ) -> Self:
-        """Search for a tree.
-
-        Parameters
-        ----------
-        X, y, sample_weight, entry
-            As in `SurTree.fit`.
-        """
+    def _grow(self, rows: TrainingData) -> Tree:
         limits = check_parameters(self)
-        rows = read_training_data(self, RowInputs(X, y, sample_weight, entry))
         random = check_random_state(self.random_state)
         problem = make_problem(encoder_of(self), rows)
         seed = int(random.randint(2**31))
@@ -154,12 +139,10 @@ class LocalSearchTree(TreeEstimator):
             price=alpha,
             n_jobs=self.n_jobs,
         )
-        self.tree_ = problem.build_with_at_risk(best.topology, self.leaf_curve)
-        self.loss_ = self.tree_.total_loss
         self.ccp_alpha_ = alpha
         self.restart_losses_ = rows.sums.constant - best.worth
         self.encoder_ = problem.encoder
-        return self
+        return problem.build_with_at_risk(best.topology, self.leaf_curve)
 
     def _tune(self, problem: FitProblem, limits: Limits, random: np.random.RandomState) -> float:
         """Return the penalty of a split whose tree has the smallest loss on held-out rows."""

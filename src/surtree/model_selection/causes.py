@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
-
-from numpy.typing import ArrayLike
 
 from surtree._support.parameters import LeafCurveKind
 from surtree.estimators.cause_choice import CAUSE_CHECKS, CauseChoice
@@ -19,7 +16,7 @@ from surtree.model_selection.cv import SurTreeCV
 class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
     """An optimal tree of competing risks whose size and shrinkage are chosen by cross-validation.
 
-    It is to `CompetingRisksTree` what `SurTreeCV` is to `SurTree`.
+    It is to `CompetingRisksTree`, whose targets it takes, what `SurTreeCV` is to `SurTree`.
 
     Parameters
     ----------
@@ -66,23 +63,3 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
 
     _tree_type = CompetingRisksTree
     _checks = SurTreeCV._checks | CAUSE_CHECKS
-
-    def fit(
-        self,
-        X: Any,
-        y: Any,
-        sample_weight: ArrayLike | None = None,
-        entry: ArrayLike | None = None,
-        id: ArrayLike | None = None,
-        groups: ArrayLike | None = None,
-    ) -> Self:
-        """Score every size on held-out rows, choose one, and fit it on all rows.
-
-        Parameters
-        ----------
-        X, y, sample_weight, entry, id
-            As in `CompetingRisksTree.fit`. Weights count in fits and in scores.
-        groups : array of shape (n_samples,), or the name of a column, optional
-            Rows with the same label stay together in folds, as in `SurTreeCV.fit`.
-        """
-        return super().fit(X, y, sample_weight, entry, id, groups)
