@@ -20,7 +20,7 @@ def may_fail(estimator):
     [
         SurTree(),
         SurTree(max_depth=2, leaf_curve="kaplan-meier", n_thresholds=3, ccp_alpha=0.1),
-        SurTreeCV(max_depth=3),
+        SurTreeCV(cv=3),
         SurTreeCV(max_depth=2, cv=3, rule="1se", leaf_curve="kaplan-meier"),
         GreedyTree(),
         ConditionalInferenceTree(),
@@ -30,7 +30,7 @@ def may_fail(estimator):
         SurTreeBayes(1, 2, min_samples_leaf=1, n_jobs=2),
         PointsTable(3, min_samples_leaf=1),
         TaughtTree(),
-        SurTreeBag(5),
+        SurTreeBag(2),
         SurTreeBag(3, max_depth=2, leaf_curve="shrunk", random_state=None, n_jobs=2),
     ],
     expected_failed_checks=may_fail,
