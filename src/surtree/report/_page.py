@@ -39,6 +39,7 @@ from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
 from surtree.report._resampled import curves_html, stability_html
 from surtree.report._shown import Shown
+from surtree.report._strip import strip_html
 from surtree.report._tree import tree_html
 from surtree.report._validation import HEADINGS, validation_html
 from surtree.summary.findings import Findings, read_findings
@@ -168,6 +169,7 @@ def page_html(
         script, style = script + _asset("explore.js"), style + _asset("explore.css")
     parts = {
         "title": title,
+        "strip": strip_html(findings),
         "summary": summary_html(shown),
         "tree": tree_html(shown),
         "lead": lead_html(findings),
