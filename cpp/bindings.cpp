@@ -213,7 +213,7 @@ struct BoundNearTrees {
     std::unique_ptr<NearTrees> trees;
 
     BoundNearTrees(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
-                   double slack, bool distinct, double time_limit, int n_threads, std::size_t memory_limit,
+                   double within, bool distinct, double time_limit, int n_threads, std::size_t memory_limit,
                    const nb::object& stop) {
         const nb::object no_progress = nb::none();
         const Control control{.time_limit = time_limit,
@@ -222,13 +222,13 @@ struct BoundNearTrees {
                               .should_stop = stop_question(no_progress, stop)};
         const Limits limits = bound.limits(max_depth, max_splits, least);
         trees = run_unlocked(
-            [&] { return std::make_unique<NearTrees>(bound.problem, limits, control, slack, distinct); });
+            [&] { return std::make_unique<NearTrees>(bound.problem, limits, control, within, distinct); });
     }
 
-    Solution next(std::size_t n, double least_gain, double time_limit, const nb::object& stop) {
+    Solution next(std::size_t n, double time_limit, const nb::object& stop) {
         const nb::object no_progress = nb::none();
         const Control control{.time_limit = time_limit, .should_stop = stop_question(no_progress, stop)};
-        return run_unlocked([&] { return trees->next(n, least_gain, control); });
+        return run_unlocked([&] { return trees->next(n, control); });
     }
 };
 
@@ -467,12 +467,11 @@ NB_MODULE(_core, m) {
     nb::class_<BoundNearTrees>(m, "NearTrees", "Trees near the best one, best first.")
         .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, double, bool, double, int,
                       std::size_t, const nb::object&>(),
-             nb::keep_alive<1, 2>(), "problem"_a, "max_depth"_a, "max_splits"_a, "least"_a, "slack"_a,
+             nb::keep_alive<1, 2>(), "problem"_a, "max_depth"_a, "max_splits"_a, "least"_a, "within"_a,
              "distinct"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a, "stop"_a.none())
-        .def("next", &BoundNearTrees::next, "n"_a, "least_gain"_a, "time_limit"_a, "stop"_a.none(),
-             "The next trees of at least so much gain; fewer where there are no more, or at a limit.")
-        .def_prop_ro("is_full", [](const BoundNearTrees& near) { return near.trees->is_full(); })
-        .def_prop_ro("is_over", [](const BoundNearTrees& near) { return near.trees->is_over(); });
+        .def("next", &BoundNearTrees::next, "n"_a, "time_limit"_a, "stop"_a.none(),
+             "The next trees; fewer where there are no more, or at a limit.")
+        .def_prop_ro("is_full", [](const BoundNearTrees& near) { return near.trees->is_full(); });
 
     nb::class_<BoundTables>(m, "TripleTables", "Histograms over triples of columns, of rows in batches.")
         .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, std::size_t>(), "problem"_a,

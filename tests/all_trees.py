@@ -7,9 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from problems import Case
+from surtree import CompetingRisksTree, SurTree
+from surtree.data.named import RowInputs
+from surtree.estimators.parameters import limits_of
+from surtree.questions._training import fitted_problem
 from surtree.solver.problem import Limits
 from surtree.solver.reference import Node
 from surtree.survival.row_sums import Sums
+
+MOST_TREES = 20_000
 
 
 @dataclass(frozen=True)
@@ -84,3 +91,31 @@ def question_at(node: Node, path: str) -> int | None:
             return None
         node = following
     return node.cut
+
+
+def fit_small(case: Case, with_causes: bool) -> tuple[SurTree, tuple]:
+    """Fit a case, with fewer levels where brute force would take too long."""
+    settings_, depth = dict(case.limits), min(case.limits["max_depth"], 3)
+    y = case.y
+    if with_causes:
+        causes = np.where(y["event"], 1 + np.arange(len(y)) % 2, 0)
+        y = np.rec.fromarrays([causes, y["time"]], names="event,time").view(np.ndarray)
+    rows = case.X, y, case.weight, case.entry
+    while True:
+        kind = CompetingRisksTree if with_causes else SurTree
+        model = kind(**settings_ | {"max_depth": depth}).fit(*rows)
+        limits = limits_of(model, fitted_problem(model, RowInputs(*rows), "")[1].data.target)
+        if depth == 0 or count_at_most(len(model.encoder_.cuts_), limits) <= MOST_TREES:
+            return model, rows
+        depth -= 1
+
+
+def everything(model: SurTree, rows: tuple, max_splits: int | None):
+    """Return the problem of a model, and all trees of at most so many splits."""
+    _, problem = fitted_problem(model, RowInputs(*rows), "")
+    limits = limits_of(model, problem.data.target)
+    limits = type(limits)(**vars(limits) | {"max_splits": max_splits})
+    table, present = problem.data.table, problem.data.present
+    held = [cut.holds(table.column(cut.column))[present] for cut in problem.encoder.cuts_]
+    holds = np.array(held).reshape(len(held), int(present.sum())).T
+    return problem, AllTrees(holds, problem.data.sums, limits).trees()

@@ -65,7 +65,9 @@ SideGains side_gains(const Problem& problem, const Limits& limits, const Control
     const std::vector<Profile> sides = root_sides(search);
     for (const Profile& side : sides) out.width = std::max(out.width, side.size());
     out.gains.assign(2 * problem.cuts.size() * out.width, -std::numeric_limits<double>::infinity());
+    const SideCounts& counts = search.recursion().root_sides();
     const auto copy = [&](const Column& column, int c, const Profile& yes, const Profile& no) {
+        if (!counts.divides(column.side(c, true), search.rows().all.n)) return;
         const std::size_t cut = at(columns.cut_of[at(column.first_cut + c)]);
         for (const bool holds : {false, true}) {
             const Profile& side = holds ? yes : no;
@@ -82,7 +84,7 @@ SideGains side_gains(const Problem& problem, const Limits& limits, const Control
 
 class NearTrees::Walk {
  public:
-    Walk(const Problem& problem, const Limits& limits, const Control& control, double slack, bool distinct)
+    Walk(const Problem& problem, const Limits& limits, const Control& control, double within, bool distinct)
         : control_(of_every_cut(control)),
           columns_(regrouped(problem, control_.switches)),
           search_(columns_.problem, limits, control_),
@@ -90,31 +92,26 @@ class NearTrees::Walk {
           status_(search_.run()) {
         if (status_ != Status::optimal) return;
         const Profile gains = search_.gains();
-        slack_ = slack / grid() + rows().slack + rows().tie;
+        slack_ = within * (gains.back() - gains[0]) + rows().slack + rows().tie;
         least_ = gains.back() - slack_;
         root_ = std::make_unique<Node>(rows().all, search_.recursion().depth());
         open(*root_, {gains, root_sides(search_)}, {});
         next_.resize(gains.size());
     }
 
-    Solution next(std::size_t n, double least, const Control& control) {
+    Solution next(std::size_t n, const Control& control) {
         Solution out;
         asks_ = &control;
         start_ = last_asked_ = Clock::now();
-        const double most_wanted = std::max(least_, least / grid() - rows().slack - rows().tie);
-        while (out.trees.size() < n && !is_over_) {
+        while (out.trees.size() < n) {
             int best = -1;
-            double most = most_wanted;
-            is_over_ = true;
+            double most = least_;
             for (std::size_t k = 0; k < next_.size(); ++k) {
                 const std::optional<Part> part = part_of(side_of_root(k), next_[k]);
-                if (!part || part->gain < least_) continue;
-                is_over_ = false;
-                if (part->gain < most) continue;
+                if (!part || part->gain < most) continue;
                 most = part->gain;
                 best = static_cast<int>(k);
             }
-            if (has_ended()) is_over_ = false;
             if (has_ended() || best < 0) break;
             add_tree(side_of_root(at(best)), next_[at(best)]++, out.trees.emplace_back());
             out.gains.push_back(most * grid());
@@ -124,7 +121,6 @@ class NearTrees::Walk {
     }
 
     bool is_full() const { return bytes_ > control_.memory_limit; }
-    bool is_over() const { return is_over_; }
 
  private:
     using Clock = std::chrono::steady_clock;
@@ -203,6 +199,7 @@ class NearTrees::Walk {
             Stream& stream = node.streams[k];
             stream.least = &node == root_.get() ? least_ : solved.profile[k] - slack_;
             const auto add = [&](const Column& column, int c, const Profile& yes, const Profile& no) {
+                if (!counts.divides(column.side(c, true), node.rows.n)) return;
                 const auto add_shares = [&](const Choice& choice) {
                     Option option{choice.cut, {}};
                     double most = 0;
@@ -319,18 +316,14 @@ class NearTrees::Walk {
     std::size_t bytes_ = 0;
     const Control* asks_ = nullptr;
     Clock::time_point start_, last_asked_;
-    bool is_over_ = false;
 };
 
-NearTrees::NearTrees(const Problem& problem, const Limits& limits, const Control& control, double slack,
+NearTrees::NearTrees(const Problem& problem, const Limits& limits, const Control& control, double within,
                      bool distinct)
-    : walk_(std::make_unique<Walk>(problem, limits, control, slack, distinct)) {}
+    : walk_(std::make_unique<Walk>(problem, limits, control, within, distinct)) {}
 NearTrees::~NearTrees() = default;
 
-Solution NearTrees::next(std::size_t n, double least, const Control& control) {
-    return walk_->next(n, least, control);
-}
+Solution NearTrees::next(std::size_t n, const Control& control) { return walk_->next(n, control); }
 bool NearTrees::is_full() const { return walk_->is_full(); }
-bool NearTrees::is_over() const { return walk_->is_over(); }
 
 }  // namespace surtree

@@ -29,18 +29,18 @@ SideGains side_gains(const Problem& problem, const Limits& limits, const Control
 
 class NearTrees {
  public:
-    // Searches to the end. With `distinct`, trees that divide the rows into the same leaves count once. The
-    // problem outlives this object.
-    NearTrees(const Problem& problem, const Limits& limits, const Control& control, double slack,
+    // Searches to the end. `within` is the share of what the best tree gains over a single leaf that others
+    // may lose. With `distinct`, trees that divide the rows into the same leaves count once. The problem
+    // outlives this object.
+    NearTrees(const Problem& problem, const Limits& limits, const Control& control, double within,
               bool distinct);
     ~NearTrees();
 
-    // The next trees of at least so much gain, and their gains; fewer than n where there are no more, or
-    // where the status is not optimal: then those are missing that a limit has cut off.
-    Solution next(std::size_t n, double least, const Control& control);
+    // The next trees and their gains: fewer than n where there are no more, or at a limit of time or memory,
+    // after which no more will come.
+    Solution next(std::size_t n, const Control& control);
 
-    bool is_full() const;  // the memory is: no more trees will come
-    bool is_over() const;  // no tree within the slack is left
+    bool is_full() const;  // of memory
 
  private:
     class Walk;

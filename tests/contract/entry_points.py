@@ -39,6 +39,7 @@ from surtree import (
     evaluate,
     force_questions,
     heterogeneity_test,
+    near_optimal,
     question_costs,
     question_swaps,
     validate,
@@ -355,6 +356,11 @@ def entry_points() -> list[EntryPoint]:
             "column_costs",
             results(column_costs, lambda it: [each.without for each in it.columns], tree),
             column_costs,
+        ),
+        EntryPoint(
+            "near_optimal",
+            lambda **given: _shown(near_optimal(clone(tree).fit(**given), **given).losses),
+            near_optimal,
         ),
         EntryPoint(
             "question_costs",

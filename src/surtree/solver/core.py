@@ -305,6 +305,45 @@ class Problem:
         return _core_limits(limits, limits.least | dict.fromkeys(is_met, 0.0), counts)
 
 
+class NearTrees:
+    """Trees near the best one, best first: each is looked for when it is asked for."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        limits: Limits,
+        within: float,
+        *,
+        distinct: bool,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        require_running()
+        self._core = _core.NearTrees(
+            problem._core,
+            **problem._limits(limits),
+            within=within,
+            distinct=distinct,
+            time_limit=0.0 if time_limit is None else time_limit,
+            n_threads=n_threads(n_jobs),
+            memory_limit=_bytes(memory_limit),
+            stop=require_running,
+        )
+
+    def next(
+        self, n: int, time_limit: float | None = None
+    ) -> tuple[Status, tuple[TreeTopology, ...], Floats]:
+        """Return the next trees and their gains: fewer where there are no more, or at a limit."""
+        some = self._core.next(n, 0.0 if time_limit is None else time_limit, require_running)
+        return cast(Status, some.status), tuple(map(_topology, some.trees)), some.gains
+
+    @property
+    def is_full(self) -> bool:
+        """Whether memory has ended the search."""
+        return self._core.is_full
+
+
 class TripleTables:
     """Sums over the bins of any three columns, of rows that come in batches.
 
