@@ -18,8 +18,8 @@ from experiments.taught_page import BEHIND, LEVEL, is_ahead, tests, with_own_cur
 TAUGHT = ("taught", "taught, 3 splits", "taught, equal size")
 _COMPARED = (
     *((one, other) for one in TAUGHT for other in TREES),
-    *((one, "cox") for one in ("average, offset", "average", "points", "taught")),
-    ("average, offset", "average"),
+    *((one, "cox") for one in ("average after Cox", "average", "points", "taught")),
+    ("average after Cox", "average"),
 )
 
 
@@ -58,7 +58,9 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
 def _verdicts(found: list[dict[str, Any]]) -> list[str]:
     """Return a line for each bar that was set before."""
     lines = []
-    offset = [line for line in found if (line["one"], line["other"]) == ("average, offset", "cox")]
+    offset = [
+        line for line in found if (line["one"], line["other"]) == ("average after Cox", "cox")
+    ]
     if offset:
         ahead = [line["measure"] for line in offset if is_ahead(line) and line[P_VALUE] < LEVEL]
         behind = [

@@ -102,7 +102,10 @@ AVERAGES: dict[str, Callable[[Task], Forecast]] = {
     "average": partial(_proportional, SurTreeBayes),
     "points": partial(_proportional, PointsTable),
 }
-EQUAL_SIZE = {"taught, equal size": _taught_equal}
+LATER: dict[str, Callable[[Task], Forecast]] = {
+    "taught, equal size": _taught_equal,
+    "average after Cox": partial(_proportional, partial(SurTreeBayes, cox="offset")),
+}
 ENSEMBLES: dict[str, Callable[[Task], Forecast]] = {
     "bag": _bag,
     "random survival forest": _forest,
@@ -111,7 +114,7 @@ ENSEMBLES: dict[str, Callable[[Task], Forecast]] = {
 TREES = ("surtree", "scikit-survival", "ctree", "greedy")
 METHODS = {
     **AVERAGES,
-    **EQUAL_SIZE,
+    **LATER,
     **{name: COHORT_METHODS[name] for name in (*TREES, "cox")},
     **ENSEMBLES,
 }
