@@ -149,6 +149,29 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     calibration = calibration[calibration["columns"] > 0]
     off = (calibration["asked about"] - calibration["mean probability"]).abs()
     n_off = int((off > 3 * calibration["standard error"]).sum())
+    return [
+        "`SurTreeBayes.column_probability_` is the posterior probability that a tree of the first "
+        "stage asks about a column at all. What follows was written down before it was run.",
+        "",
+        "## Trees drawn from the prior",
+        "",
+        f"{int(is_prior.sum())} tables with a tree from the prior, six columns each; times are "
+        "Weibull, a third or so censored, and the baseline is estimated from the same rows, as "
+        f"ever. {n_off} of {len(calibration)} bins are off by more than three standard errors.",
+        "",
+        *table(calibration, 3),
+        "",
+        f"The mean of all probabilities is {drawn['probability'].mean():.3f}, that of the prior "
+        f"{drawn['prior'].mean():.3f}, and {drawn['used'].mean():.3f} of all columns are asked "
+        "about.",
+        *_permuted_page(rows[~is_prior], permuted),
+    ]
+
+
+def _permuted_page(rows: pd.DataFrame, permuted: pd.DataFrame) -> list[str]:
+    """Say how probable columns are that say nothing."""
+    if permuted.empty:
+        return []
     noise = pd.DataFrame(
         [
             {
@@ -165,21 +188,11 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
     )
     above = (permuted["probability"] > HALF).mean()
     return [
-        "`SurTreeBayes.column_probability_` is the posterior probability that a tree of the first "
-        "stage asks about a column at all. What follows was written down before it was run.",
-        "",
-        "## Trees drawn from the prior",
-        "",
-        f"{int(is_prior.sum())} tables with a tree from the prior, six columns each; times are "
-        "Weibull, a third or so censored, and the baseline is estimated from the same rows, as "
-        f"ever. {n_off} of {len(calibration)} bins are off by more than three standard errors.",
-        "",
-        *table(calibration, 3),
         "",
         "## Real tables, permuted",
         "",
-        "Columns that say nothing of the outcome: rows of real tables, permuted against their "
-        f"outcome, {rows.loc[~is_prior, 'number'].nunique()} times each. The bar, at most "
+        f"Columns that say nothing of the outcome: rows of {rows['source'].nunique()} real tables, "
+        f"permuted against their outcome, {rows['number'].nunique()} times each. The bar, at most "
         f"{MOST_ABOVE:.0%} of columns above one half, is "
         f"{'met' if above <= MOST_ABOVE else '**missed**'}: {above:.2%}.",
         "",

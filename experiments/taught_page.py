@@ -61,13 +61,13 @@ def page(rows: pd.DataFrame, folder: Path) -> list[str]:
         "",
     ]
     later = rows[rows["method"].isin(["surtree", "average", "cox", *LATER])]
-    lines += means(_shared_draws(later))
+    lines += means(shared_draws(later))
     lines += ["## Beside ensembles", "", f"Means of draws 0 to {ENSEMBLE_DRAWS - 1} alone.", ""]
     few = rows[(rows["kind"] == "real") & (rows["draw"] < ENSEMBLE_DRAWS)]
     return [*lines, *means(few)][:-1]
 
 
-def _shared_draws(rows: pd.DataFrame) -> pd.DataFrame:
+def shared_draws(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of draws that all of their methods have."""
     keys = [rows[name] for name in ("kind", "table", "rows", "draw")]
     return rows[rows.groupby(keys)["method"].transform("nunique") == rows["method"].nunique()]
