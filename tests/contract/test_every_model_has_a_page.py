@@ -93,7 +93,7 @@ def test_a_card_is_drawn(table):
 
 def test_a_cox_model_that_comes_first_is_on_the_page(table, tmp_path):
     model = SurTreeBayes(1, 2, cox="offset").fit(*table)
-    page = write_report(model, tmp_path / "page.html").read_text("utf-8")
+    page = write_report(model, tmp_path / "page.html").read_text("utf-8").replace("<wbr>", "")
     assert "The Cox model that comes first" in page
     for name, _, ratio in model.cox_.rows():
         assert name.split()[0] in page

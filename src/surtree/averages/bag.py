@@ -19,7 +19,7 @@ from surtree._support.types import Floats
 from surtree.averages._bag_average import average_curves
 from surtree.averages._bag_file import FORMAT, bag_content, read_bag
 from surtree.averages._bag_sample import SampleTree, draw_sample, fit_sample
-from surtree.averages._base import AverageEstimator
+from surtree.averages.base import AverageEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of

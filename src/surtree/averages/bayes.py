@@ -19,9 +19,9 @@ from surtree._support.parameters import read_time_limit
 from surtree._support.stack import user_level
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.averages._base import ProportionalEstimator
 from surtree.averages._bayes_file import FORMAT, bayes_content, read_bayes
 from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, stage_limits
+from surtree.averages.base import ProportionalEstimator
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.given import GivenThresholds

@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.parameters import require_not_negative
 from surtree._support.types import Floats
-from surtree.averages._base import ProportionalEstimator
 from surtree.averages._binning import ColumnBins
 from surtree.averages._points_file import FORMAT, points_content, read_points
 from surtree.averages._stages import MergedRows, stage_limits
+from surtree.averages.base import ProportionalEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.given import GivenThresholds

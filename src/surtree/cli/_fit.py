@@ -17,6 +17,7 @@ from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, option, refuse
 from surtree.cli._console import INTERRUPTED, Result
 from surtree.cli._effects import fit_effects
+from surtree.cli._kinds import KindOptions, fit_kind
 from surtree.cli._models import save_report, write_model
 from surtree.cli._outputs import require_outputs
 from surtree.cli._search import Fitted, Settings, default_folds, search_tree
@@ -36,6 +37,7 @@ from surtree.cli._validate import validated, validation_json
 from surtree.datasets import load_gbsg2
 from surtree.estimators.causes import CompetingRisksTree
 from surtree.reading.errors import UserError, failures
+from surtree.validation.comparison import save_comparison
 
 # The options that a table in memory has, and one that is streamed has not.
 _IN_MEMORY = (
@@ -120,6 +122,7 @@ def fit(
     tree: options.TreeOptions,
     search: options.SearchOptions,
     page: options.PageOptions,
+    other: KindOptions,
     reference: Annotated[
         str | None,
         typer.Option(
@@ -132,12 +135,14 @@ def fit(
 ) -> Result:
     """Find the best survival tree of a table.
 
-    Its size and shrinkage are chosen by cross-validation, unless --no-tune is given. With
+    Its size and shrinkage are chosen by cross-validation, unless --no-tune is given; --kind fits
+    a tree that is taught, the average over all trees or a score card instead. With
     --treatment it is a tree of treatment effects, which is not tuned.
 
     Ctrl-C ends the search with the best tree so far: it is written, and the exit code is 130.
     """
     tune = search.tune and target.treatment is None
+    other.require(given)
     _refuse_contradictions(given, tree, tune=tune)
     outputs.require(data=data, labels=page.labels)
     words = page.read()
@@ -154,9 +159,13 @@ def fit(
     training = read_training(data, target, asked, form, of_persons=of_persons, quiet=json)
     X, survival = training.X, training.survival
     outputs.require_causes(survival)
+    compared = other.compared(X, survival, tree.max_depth)
     if len(target.time_columns(training.frame)) > 1 and words.time_unit is None:
         words = replace(words, time_unit="days")
-    if target.treatment is not None:
+    if other.kind != "tuned":
+        model = other.model(given, tree, **engine)
+        fitted = fit_kind(model, X, survival, search.validate, words.horizons)
+    elif target.treatment is not None:
         parameters = limits | engine | {"reference": reference}
         fitted = fit_effects(X, survival, training.frame[target.treatment], parameters)
     else:
@@ -166,6 +175,10 @@ def fit(
         )
         fitted = _fit(X, survival, settings, search.validate, words.horizons)
     fitted.content["left_out"] = training.left_out
+    if compared is not None:
+        fitted.model.comparison_ = compared
+        fitted.content["comparison"] = save_comparison(compared)
+        fitted = replace(fitted, text=f"{fitted.text}\n\n{compared}")
     return outputs.write(fitted, words)
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from surtree._support.status import WORDS
+from surtree.averages.base import AverageEstimator
 from surtree.cli._console import say
 from surtree.cli._options import FileOptions, Page
 from surtree.cli._survival import Survival, read_survival
 from surtree.cli._target import TargetColumns
+from surtree.cuts.cut import Cut
 from surtree.estimators.tree import SurTree
 from surtree.loading import load
-from surtree.model_selection.cv import SurTreeCV
 from surtree.reading.columns import Reading, read_column, require_columns
 from surtree.reading.errors import UserError, failures
 from surtree.reading.table import DataFile, read_file, require_file
@@ -22,33 +24,43 @@ from surtree.report import write_report
 
 
 def read_model(path: Path) -> SurTree:
-    """Read a model, or say why it cannot be read."""
+    """Read a model of one tree, or say why it cannot be read."""
+    model = read_any_model(path)
+    if not isinstance(model, SurTree):
+        raise UserError(
+            f"{path} holds a {type(model).__name__}, and this command is about models of one tree"
+        )
+    return model
+
+
+def read_any_model(path: Path) -> Any:
+    """Read a model that predicts, a tree or not, or say why it cannot be read."""
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
         model = load(path)
-    if not isinstance(model, SurTree):
+    if not isinstance(model, SurTree | AverageEstimator):
         raise UserError(
-            f"{path} holds a {type(model).__name__}, and the commands read models of one tree: "
+            f"{path} holds a {type(model).__name__}, and the commands read fitted models: "
             "surtree.load reads it in Python"
         )
-    if model.status_ == "edited":
+    if getattr(model, "status_", "optimal") == "edited":
         say(f"{path}: {WORDS['edited'].clause}: its certificate is void")
     return model
 
 
-def write_model(model: SurTree, path: Path) -> None:
+def write_model(model: Any, path: Path) -> None:
     """Write a model, or say why it cannot be written."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
         model.save(path)
 
 
-def save_report(model: SurTree | SurTreeCV, path: Path, page: Page, **more: Any) -> None:
+def save_report(model: Any, path: Path, page: Page, **more: Any) -> None:
     """Write the report of a model."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
         write_report(model, path, **vars(page), **more)
 
 
-def read_rows(path: Path, model: SurTree, form: FileOptions) -> DataFile:
+def read_rows(path: Path, model: Any, form: FileOptions) -> DataFile:
     """Read a table, with texts where a model was trained on texts."""
     names = _names(model)
     readings = _readings(model).items() if names else ()
@@ -58,7 +70,7 @@ def read_rows(path: Path, model: SurTree, form: FileOptions) -> DataFile:
 
 def read_outcomes(
     path: Path,
-    model: SurTree,
+    model: Any,
     target: TargetColumns,
     form: FileOptions,
     *,
@@ -70,7 +82,7 @@ def read_outcomes(
     return conform(frame, model, for_search=for_search), survival, frame
 
 
-def conform(frame: pl.DataFrame, model: SurTree, *, for_search: bool = False) -> pl.DataFrame:
+def conform(frame: pl.DataFrame, model: Any, *, for_search: bool = False) -> pl.DataFrame:
     """Return the columns of a model, in their order, each of the kind that it was trained on.
 
     Columns that the tree does not ask about may be absent; ``for_search``, those that the search
@@ -83,7 +95,7 @@ def conform(frame: pl.DataFrame, model: SurTree, *, for_search: bool = False) ->
             f"{model.n_features_in_}"
         )
     readings = _readings(model)
-    cuts = model.encoder_.cuts_ if for_search else model.tree_.cuts
+    cuts = _searched(model) if for_search else _asked(model)
     asked = {names[cut.column]: readings[cut.column] for cut in cuts}
     require_columns(frame, asked)
     absent = pl.Series([None] * len(frame))
@@ -97,14 +109,14 @@ def conform(frame: pl.DataFrame, model: SurTree, *, for_search: bool = False) ->
     )
 
 
-def _names(model: SurTree) -> list[str]:
+def _names(model: Any) -> list[str]:
     return list(getattr(model, "feature_names_in_", ()))
 
 
-def _readings(model: SurTree) -> dict[int, Reading]:
+def _readings(model: Any) -> dict[int, Reading]:
     """Return the kind of each column that a model asks about, by position."""
     readings = {}
-    for cut in (*model.encoder_.cuts_, *model.tree_.cuts):
+    for cut in (*_searched(model), *_asked(model)):
         if cut.threshold is not None:
             readings[cut.column] = Reading("numeric")
             continue
@@ -116,3 +128,13 @@ def _readings(model: SurTree) -> dict[int, Reading]:
             kind = "boolean" if first is True else "categorical"
             readings[cut.column] = Reading(kind if isinstance(first, str | bool) else "numeric")
     return readings
+
+
+def _asked(model: Any) -> Iterable[Cut]:
+    """Return the questions that predictions depend on."""
+    return model._cuts() if isinstance(model, AverageEstimator) else model.tree_.cuts
+
+
+def _searched(model: Any) -> Iterable[Cut]:
+    """Return the questions that a search could ask."""
+    return model._cuts() if isinstance(model, AverageEstimator) else model.encoder_.cuts_

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,16 +14,18 @@ import typer
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
+from surtree.averages.points import PointsTable
 from surtree.cli import _options as options
-from surtree.cli._command import Given, command, option
+from surtree.cli._command import Given, command, option, refuse
 from surtree.cli._console import Result, say
 from surtree.cli._effects import effects_to_predict
-from surtree.cli._models import conform, read_model, read_rows
+from surtree.cli._models import conform, read_any_model, read_rows
 from surtree.cli._outputs import TABLE_FILE, WORKBOOK, require_outputs, require_writer, write_frame
 from surtree.cli._streaming import is_streamed, predict_streamed, refuse_options
 from surtree.estimators.tree import SurTree
 from surtree.reading.columns import require_columns, split_names
 from surtree.reading.errors import UserError, failures
+from surtree.survival.step_function import BeyondFollowUpWarning
 
 
 class Quantity(StrEnum):
@@ -95,20 +99,40 @@ def predict(
     require_outputs({"--output": (output, TABLE_FILE)}, model=model, data=data)
     if output is not None and output.suffix.lower() in WORKBOOK:
         require_writer(output, streamed=is_streamed(data))
-    fitted = read_model(model)
+    fitted = read_any_model(model)
+    if not isinstance(fitted, SurTree):
+        refuse({"a table that is streamed needs a model of one tree": is_streamed(data)})
+        return _write(data, fitted, asked, form, json=json)
     effects = effects_to_predict(fitted, uncorrected=asked.uncorrected)
     if is_streamed(data):
         refuse_options(given, "separator", "decimal", "encoding", "sheet", "missing")
         of_leaf = _of_leaves(fitted, fitted.tree_.leaves, asked, effects)
         return predict_streamed(fitted, data, of_leaf, asked.keep, output, json=json)
+    return _write(data, fitted, asked, form, effects, json=json)
+
+
+def _write(
+    data: Path,
+    fitted: Any,
+    asked: PredictOptions,
+    form: options.FileOptions,
+    effects: Floats | None = None,
+    *,
+    json: bool,
+) -> Result | None:
+    """Predict the rows of a table in memory, and write what is asked for."""
+    output = asked.output
     table = read_rows(data, fitted, form)
     rows = conform(table.frame, fitted)
     kept = split_names(asked.keep, table.frame)
     require_columns(table.frame, kept)
     named = hasattr(fitted, "feature_names_in_")
     with failures(ValueError, TypeError):
-        leaf = fitted.apply(rows if named else rows.to_numpy())
-    predictions = _of_leaves(fitted, leaf, asked, effects)
+        X = rows if named else rows.to_numpy()
+        if isinstance(fitted, SurTree):
+            predictions = _of_leaves(fitted, fitted.apply(X), asked, effects)
+        else:
+            predictions = _of_rows(fitted, X, asked)
     for name in predictions.keys() & set(kept):
         raise UserError(f"column {name!r} cannot be kept: a prediction has the same name")
     frame = pl.DataFrame({name: table.as_written(name) for name in kept} | predictions)
@@ -118,6 +142,28 @@ def predict(
         return None
     content = {"predictions": frame.to_dicts()} if output is None else {"output": str(output)}
     return Result("", {"rows": len(frame), **content})
+
+
+def _of_rows(model: Any, X: Any, asked: PredictOptions) -> dict[str, pl.Series]:
+    """Return the predictions of a model that is no tree: its points, if any, risk and survival."""
+    columns: dict[str, Any] = {}
+    if isinstance(model, PointsTable):
+        columns["points"] = model.points(X)
+    wanted = asked.only or [Quantity.risk, Quantity.median]
+    refuse({"--only leaf is of trees": Quantity.leaf in wanted})
+    if Quantity.risk in wanted:
+        columns["risk"] = model.predict(X)
+    if Quantity.median in wanted:
+        columns["median"] = model.predict_median(X)
+    if asked.survival:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", BeyondFollowUpWarning)
+            values = model.predict_survival_function(X, times=sorted(asked.survival))
+        for time, column in zip(sorted(asked.survival), values.T, strict=True):
+            columns[f"survival_{time:.15g}"] = column
+            if time > model.baseline_.last_time:
+                _say_beyond(f"survival_{time:.15g}", time, model.baseline_.last_time)
+    return {name: _known(pl.Series(values)) for name, values in columns.items()}
 
 
 def _of_leaves(
@@ -132,13 +178,17 @@ def _of_leaves(
         if time <= last_time:
             columns |= outcome.predictions((), (time,), effects)
             continue
-        say(
-            f"{name} is empty: {time:.15g} is after the last follow-up of the training rows, "
-            f"{last_time:.15g}"
-        )
+        _say_beyond(name, time, last_time)
         columns[name] = np.full(tree.n_leaves, np.nan)
     index = np.searchsorted(tree.leaves, leaf)
     return {name: _known(pl.Series(values[index])) for name, values in columns.items()}
+
+
+def _say_beyond(name: str, time: float, last_time: float) -> None:
+    say(
+        f"{name} is empty: {time:.15g} is after the last follow-up of the training rows, "
+        f"{last_time:.15g}"
+    )
 
 
 def _known(values: pl.Series) -> pl.Series:

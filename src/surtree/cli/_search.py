@@ -58,7 +58,7 @@ class Settings:
 class Fitted:
     """A fitted model, and what there is to say about it."""
 
-    model: SurTree
+    model: Any
     tuning: SurTreeCV | None = None  # how its size was chosen
     stopped: str = ""  # what Ctrl-C has ended, in the words of a message; empty where nothing was
     text: str = ""  # for a person

@@ -11,11 +11,13 @@ import typer
 
 from surtree._support.endings import PAGE_FILE, FileKind
 from surtree._support.writing import write_bytes, write_text
+from surtree.averages.points import PointsTable
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, option, refuse
 from surtree.cli._console import Result, say, show_source
 from surtree.cli._effects import known_effects
-from surtree.cli._models import read_model, save_report
+from surtree.cli._kinds import model_text
+from surtree.cli._models import read_any_model, read_model, save_report
 from surtree.cli._outputs import require_outputs
 from surtree.cli._summary import certificate, path_json, path_text, teacher_text
 from surtree.estimators.effects import EffectTree
@@ -130,7 +132,11 @@ def show_model(
     style, output = shown.style, shown.output
     written = FileKind(f"--format {style} writes no other", _ENDINGS[style])
     require_outputs({"--output": (output, written)}, model=model, labels=page.labels)
-    fitted = read_model(model)
+    fitted = read_any_model(model)
+    if isinstance(fitted, PointsTable):
+        return _show_card(fitted, shown, json=json)
+    if not isinstance(fitted, SurTree):
+        raise UserError(f"a {type(fitted).__name__} is no tree: report shows it")
     tree = _tree_of_size(fitted, shown.splits)
     with failures(ValueError):
         if style == "onnx":
@@ -151,6 +157,27 @@ def show_model(
             write_text(output, text.rstrip("\n") + "\n")
         return None
     if style in _FOR_PROGRAMS and (style == "json" or not json):
+        show_source(text.rstrip("\n") + "\n")
+        return None
+    return Result(text.rstrip("\n"), {"format": style, "text": text})
+
+
+def _show_card(card: PointsTable, shown: ShowOptions, *, json: bool) -> Result | None:
+    """Write a score card: as it is printed, or as a program."""
+    style = shown.style
+    if style not in ("tree", *_WITH_VALUE):
+        raise UserError(f"--format {style} is of trees: a score card has tree, sql and python")
+    with failures(ValueError):
+        text = (
+            model_text(card)
+            if style == "tree"
+            else _WITH_VALUE[style](card, value=cast(LeafValue, shown.value or "leaf"))
+        )
+    if shown.output is not None:
+        with failures(OSError, about=f"cannot write {shown.output}: "):
+            write_text(shown.output, text.rstrip("\n") + "\n")
+        return None
+    if style != "tree" and not json:
         show_source(text.rstrip("\n") + "\n")
         return None
     return Result(text.rstrip("\n"), {"format": style, "text": text})
@@ -219,5 +246,5 @@ def report(
     """Write the report of a model: one HTML file with the tree, its curves and its certificate."""
     require_outputs({"--output": (output, PAGE_FILE)}, model=model, labels=page.labels)
     words = page.read()
-    save_report(read_model(model), output, words)
+    save_report(read_any_model(model), output, words)
     return Result(str(output), {"report": str(output)})

@@ -11,7 +11,7 @@ import polars as pl
 from surtree.cli import _options as options
 from surtree.cli._command import Take, command, option, refuse
 from surtree.cli._console import INTERRUPTED, Result
-from surtree.cli._models import read_model, read_outcomes
+from surtree.cli._models import read_any_model, read_outcomes
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import default_folds
 from surtree.cli._survival import Survival
@@ -123,7 +123,7 @@ def evaluate(
 
     The rows should not be those that the model was fitted on; for these, use surtree validate.
     """
-    fitted = read_model(model)
+    fitted = read_any_model(model)
     X, survival, _ = read_outcomes(data, fitted, target, form)
     with failures(ValueError, TypeError):
         evaluation = evaluate_rows(
