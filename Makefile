@@ -39,7 +39,7 @@ slow-tests: $(VENV)/test
 # tables, draws, exports and is the command line. The wheel is made from the objects that .venv has compiled.
 OLDEST := .venv-oldest/bin/python
 OLDEST_TESTS := $(addprefix tests/, contract/test_bad_input.py data/test_table.py estimators/test_estimator.py \
-  cuts/test_unseen.py questions/test_audit.py averages/test_bag.py estimators/test_competing_risks.py \
+  cuts/test_unseen.py questions/test_audit.py averages/test_bayes.py estimators/test_competing_risks.py \
   estimators/test_effect_tree.py validation/test_evaluation.py plot/test_plot_path.py tree/test_curves.py \
   contract/test_check_estimator.py metrics/test_metrics.py cli/test_cli_fit.py cli/test_cli_models.py \
   cli/test_cli_reading.py cli/test_cli_streaming.py cli/test_cli_validate.py cli/test_cli_dates.py \

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from experiments.bag import Bag
 from experiments.clock import processor_seconds
 from experiments.experiment import Measures
 from experiments.our_methods import ONE
@@ -22,7 +23,7 @@ from experiments.scores import Floats, Target, risk_concordance, risk_loss
 from experiments.tables import REAL_TABLES, Numbers
 from experiments.task import Status
 from experiments.tuning import take
-from surtree import PointsTable, SurTreeBag, SurTreeBayes, SurTreeCV, TaughtTree
+from surtree import PointsTable, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.metrics import normalized_integrated_brier_score
 
 # Folds that nothing was chosen on; the defaults of the bag were, on folds of another seed.
@@ -88,7 +89,7 @@ def _fit_other(model: Any, outer: Outer) -> _Fitted:
 
 OURS: dict[str, Callable[[EnsembleCase], Any]] = {
     "tuned tree": lambda case: SurTreeCV(max_depth=DEPTH, **ONE),
-    "bag": lambda case: SurTreeBag(case.trees, **ONE),
+    "bag": lambda case: Bag(case.trees),
     "average": lambda case: SurTreeBayes(),
     "taught tree": lambda case: TaughtTree(DEPTH),
     "score card": lambda case: PointsTable(),

@@ -114,11 +114,12 @@ def _about(rows: pd.DataFrame) -> list[str]:
     others = rows[~rows["method"].isin(OURS)]
     capped = others.loc[others["rows"] == MOST_ROWS, "table"].unique()
     return [
-        f"- Folds of seed {rows['seed'].max()}, stratified by event. The defaults of `SurTreeBag` "
+        f"- Folds of seed {rows['seed'].max()}, stratified by event. The defaults of the bag "
         "(depth 4, shrinkage 1) were chosen on other folds of the same tables.",
         "- `tuned tree`: `SurTreeCV(max_depth=4)`, which chooses depth up to 4, splits and "
         "shrinkage by ten "
-        f"folds. `bag`: `SurTreeBag({rows['trees'].max()})`. Both see columns as they are, and "
+        f"folds. `bag`: {rows['trees'].max()} optimal trees of bootstrap samples, which surtree "
+        "had until the average was ahead of it. Both see columns as they are, and "
         "cut them at ten quantiles. Added later, as they come: `average`, which is "
         f"`SurTreeBayes()`; `taught tree`, `TaughtTree({DEPTH})`; `score card`, `PointsTable()`. "
         "The folds are some of those that the number of stages was looked at on.",

@@ -4,8 +4,9 @@ The first rows (the averages, the trees tuned by cross-validation, Cox) were mad
 seed 2, and whole tables by the folds of the small cohorts. What came later was written down before
 any of its rows was run:
 
-- `SurTreeBag`, a forest and boosting (100 trees each, nothing tuned, the settings of the ensembles)
-  on draws 0 and 1 of each real table and size; on whole tables they are among the ensembles, and
+- a bag of optimal trees, a forest and boosting (100 trees each, nothing tuned, the settings of the
+  ensembles) on draws 0 and 1 of each real table and size; on whole tables they are among the
+  ensembles, and
   so are the average, the taught tree and the score card, on the folds there;
 - the taught tree with as many splits as the tuned one has, and the average that corrects a Cox
   model (``cox="offset"``), on the first two draws of each real and synthetic table and size, and on

@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from experiments import our_methods
+from experiments.bag import Bag
 from experiments.cohort_methods import COHORT_METHODS
 from experiments.forecast import Forecast
 from experiments.scores import Floats, Target
 from experiments.tables import Numbers
 from experiments.task import Task
-from surtree import PointsTable, SurTreeBag, SurTreeBayes, TaughtTree, leaf_curves
+from surtree import PointsTable, SurTreeBayes, TaughtTree, leaf_curves
 from surtree.data.target import read_target
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.step_function import StepFunction
@@ -66,7 +67,7 @@ def curves_of_risk(theta: Floats, y: Target) -> list[StepFunction]:
 
 def _bag(task: Task) -> Forecast:
     """Return what a bag of optimal trees predicts: its curves are means of those of its trees."""
-    model = SurTreeBag(N_TREES, **our_methods.ONE).fit(task.X_train, task.y_train)
+    model = Bag(N_TREES).fit(task.X_train, task.y_train)
     curves = list(model.predict_survival_function(task.X_test))
     return Forecast(model.predict(task.X_test), {"baseline": curves})
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from experiments.bag import Bag
 from experiments.clock import processor_seconds
 from experiments.experiment import Measures
 from experiments.our_methods import ONE
@@ -15,7 +16,7 @@ from experiments.scores import Floats, risk_concordance, risk_loss
 from experiments.tables import REAL_TABLES
 from experiments.task import Status
 from experiments.teacher_objective import taught
-from surtree import SurTree, SurTreeBag
+from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import check_parameters
@@ -93,7 +94,7 @@ def measure(case: TeacherCase) -> Measures:
 def teacher_risk(table: str, seed: int, fold: int, trees: int) -> Floats:
     """Return what a bag says of each training row, by the trees that have not seen it."""
     outer = _outer(table, seed, fold)
-    risk = SurTreeBag(trees, **ONE).fit(outer.X_train, outer.y_train).oob_risk_
+    risk = Bag(trees).fit(outer.X_train, outer.y_train).oob_risk_
     # A row that every tree has seen, as a few of five trees have, has the average risk.
     return np.where(np.isfinite(risk), risk, 1.0)
 

@@ -105,7 +105,7 @@ def _about(rows: pd.DataFrame) -> list[str]:
     return [
         f"- {folds.max()} folds of each table (five, of each of the seeds "
         f"{', '.join(map(str, SEEDS))}), which nothing was chosen on.",
-        f"- The teacher is `SurTreeBag({trees})` of the training rows: what its trees "
+        f"- The teacher is a bag of {trees} optimal trees of the training rows: what its trees "
         "say of rows that they have not seen (`oob_risk_`). The events of a row in the search are "
         "`(1 - share) E + share theta H`, with the teacher's theta; the search is the same, and "
         "the leaves of the tree that it finds are filled with the events that rows have.",

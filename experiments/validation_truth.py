@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
+from experiments.bag import Bag
 from experiments.experiment import Measures
 from experiments.task import Status
 from surtree import (
     PointsTable,
     SurTree,
-    SurTreeBag,
     SurTreeBayes,
     SurTreeCV,
     TaughtTree,
@@ -55,7 +55,7 @@ MODELS: dict[str, Callable[[], object]] = {
     "ConditionalInferenceTree": lambda: ConditionalInferenceTree(),
     "ConditionalInferenceTree, level 0.5": lambda: ConditionalInferenceTree(alpha=0.5),
     "LocalSearchTree": lambda: LocalSearchTree(),
-    BAG: lambda: SurTreeBag(20, max_depth=3),
+    BAG: lambda: Bag(20, max_depth=3),
     "SurTreeBayes": lambda: SurTreeBayes(),
     "TaughtTree": lambda: TaughtTree(),
     "PointsTable": lambda: PointsTable(),

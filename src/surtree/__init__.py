@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from surtree._support.late import late_names
 from surtree._support.version import VERSION
-from surtree.averages.bag import SurTreeBag
 from surtree.averages.bayes import SurTreeBayes
 from surtree.averages.points import PointsCard, PointsColumn, PointsTable
 from surtree.averages.taught import TaughtTree
@@ -173,7 +172,6 @@ __all__ = [
     "SplitCost",
     "StepFunction",
     "SurTree",
-    "SurTreeBag",
     "SurTreeBayes",
     "SurTreeCV",
     "SurvivalEstimator",

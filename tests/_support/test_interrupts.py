@@ -11,7 +11,7 @@ import joblib
 import numpy as np
 import pytest
 
-from surtree import EventStratifiedKFold, SurTree, SurTreeBag, SurTreeCV, validate
+from surtree import EventStratifiedKFold, SurTree, SurTreeCV, validate
 from surtree._support.parallel import Stopped, require_running, run_all
 from surtree.datasets import load_gbsg2
 
@@ -19,7 +19,7 @@ from surtree.datasets import load_gbsg2
 PRELUDE = """
 import os, signal, sys, threading, time
 import joblib
-from surtree import SurTree, SurTreeBag, SurTreeCV, validate
+from surtree import SurTree, SurTreeCV, validate
 from surtree.datasets import make_survival_tree_data
 from surtree.solver.core import Problem
 
@@ -52,7 +52,7 @@ def wait_for_threads():
 """
 SLOW = {
     "cv": "SurTreeCV(6, cv=3, n_jobs=2).fit(X, y)",
-    "bag": "SurTreeBag(4, max_depth=6, n_jobs=2).fit(X, y)",
+    "validate": "validate(SurTree(6), X, y, n_bootstraps=4, n_jobs=2)",
 }
 
 
@@ -233,16 +233,6 @@ def test_a_hook_that_agrees_after_the_last_fold_stops_nothing():
 def test_one_fold_chooses_no_size():
     with pytest.raises(KeyboardInterrupt):
         SurTreeCV(max_depth=2, cv=5, progress=after(1)).fit(X, Y)
-
-
-def test_a_hook_ends_a_bag_with_the_trees_so_far(tmp_path):
-    bag = SurTreeBag(20, max_depth=2, progress=after(4)).fit(X, Y)
-    assert (len(bag.trees_), bag.status_) == (4, "interrupted")
-    np.testing.assert_array_equal(bag.predict(X), SurTreeBag(4, max_depth=2).fit(X, Y).predict(X))
-    bag.save(tmp_path / "bag.json")
-    again = SurTreeBag.load(tmp_path / "bag.json")
-    assert again.status_ == "interrupted"
-    np.testing.assert_array_equal(again.predict(X), bag.predict(X))
 
 
 def test_validation_of_a_tuned_tree_in_threads_is_as_one_after_the_other():

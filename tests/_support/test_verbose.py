@@ -13,7 +13,7 @@ from surtree import (
     CompetingRisksTreeCV,
     EffectTree,
     SurTree,
-    SurTreeBag,
+    SurTreeBayes,
     SurTreeCV,
     correct_effects,
     heterogeneity_test,
@@ -32,7 +32,7 @@ AID = TRIAL.pop("financial_aid")
 MODELS = {
     "SurTree": (SurTree(max_depth=1), (X, Y), r"Searching: .*"),
     "SurTreeCV": (SurTreeCV(max_depth=1, cv=3), (X, Y), r"Tuning: 1 of 3 folds .*\nSearching: .*"),
-    "SurTreeBag": (SurTreeBag(2, max_depth=1), (X, Y), r"Bagging: 1 of 2 trees .*"),
+    "SurTreeBayes": (SurTreeBayes(1, 2), (X, Y), r"Averaging: 1 of 2 stages .*"),
     "CompetingRisksTree": (CompetingRisksTree(max_depth=1), CAUSES, r"Searching: .*"),
     "CompetingRisksTreeCV": (
         CompetingRisksTreeCV(max_depth=1, cv=3),

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from target import TARGET, UNTUNED
 
-from surtree import CompetingRisksTree, SurTree, SurTreeBag, SurTreeCV, write_report
+from surtree import CompetingRisksTree, SurTree, SurTreeBayes, SurTreeCV, write_report
 from surtree.cli._app import app
 from surtree.cli._outputs import workbook_bytes
 from surtree.cli._show import _ENDINGS as SHOWN
@@ -114,7 +114,7 @@ def test_a_name_without_an_ending_says_nothing_wrong(surtree, files, command, ke
 @pytest.mark.parametrize("name", ["model.pkl", "model.joblib", "model.html", "model.json.gz"])
 def test_a_model_is_not_saved_under_a_name_that_says_something_else(tmp_path, name):
     X, y = load_lung()
-    for model in (SurTree(1), SurTreeCV(1, cv=2), SurTreeBag(2, max_depth=1)):
+    for model in (SurTree(1), SurTreeCV(1, cv=2), SurTreeBayes(1, 2)):
         with pytest.raises(ValueError, match=r"must end with .json: a model is written as JSON"):
             model.fit(X, y).save(tmp_path / name)
     causes = CompetingRisksTree(max_depth=1).fit(X, (y["event"].astype(int), y["time"]))

@@ -28,7 +28,6 @@ from surtree import (
     EffectTree,
     PointsTable,
     SurTree,
-    SurTreeBag,
     SurTreeBayes,
     SurTreeCV,
     TaughtTree,
@@ -247,7 +246,6 @@ def entry_points() -> list[EntryPoint]:
     frame = make_rows()
     small = {"max_depth": 2}
     tree, cv = SurTree(**small), SurTreeCV(**small, cv=3)
-    bag = SurTreeBag(**small, n_estimators=3, random_state=0)
     bayes, taught, card = SurTreeBayes(1, 2), TaughtTree(**small), PointsTable(3)
     causes = CompetingRisksTree(**small)
     effects = EffectTree(max_depth=1, min_events_arm=2)
@@ -258,7 +256,6 @@ def entry_points() -> list[EntryPoint]:
         for model, outcome, extra in (
             (tree, "event", ()),
             (cv, "event", ()),
-            (bag, "event", ()),
             (bayes, "event", ()),
             (taught, "event", ()),
             (card, "event", ()),
@@ -272,7 +269,6 @@ def entry_points() -> list[EntryPoint]:
     ]
     for model, outcome, extra in (
         (tree, "event", ()),
-        (bag, "event", ()),
         (bayes, "event", ()),
         (taught, "event", ()),
         (card, "event", ()),

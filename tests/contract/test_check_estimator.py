@@ -2,16 +2,14 @@
 
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from surtree import PointsTable, SurTree, SurTreeBag, SurTreeBayes, SurTreeCV, TaughtTree
+from surtree import PointsTable, SurTree, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
 
 
 def may_fail(estimator):
     """Return the check that no bootstrap passes, nor a least number of rows in a leaf."""
     reason = ""
-    if isinstance(estimator, SurTreeBag):
-        reason = "a row of weight two is drawn as one row"
-    elif isinstance(estimator, TaughtTree) or getattr(estimator, "min_samples_leaf", 1) > 1:
+    if isinstance(estimator, TaughtTree) or getattr(estimator, "min_samples_leaf", 1) > 1:
         reason = "five rows are the least of a leaf: one of weight five is one row"
     return {"check_sample_weight_equivalence_on_dense_data": reason} if reason else {}
 
@@ -30,8 +28,6 @@ def may_fail(estimator):
         SurTreeBayes(1, 2, min_samples_leaf=1, n_jobs=2),
         PointsTable(3, min_samples_leaf=1),
         TaughtTree(),
-        SurTreeBag(2),
-        SurTreeBag(3, max_depth=2, leaf_curve="shrunk", random_state=None, n_jobs=2),
     ],
     expected_failed_checks=may_fail,
 )

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import surtree
-from surtree import EventStratifiedKFold, SurTree, SurTreeBag, SurTreeCV, audit_tree, write_report
+from surtree import EventStratifiedKFold, SurTree, SurTreeBayes, SurTreeCV, audit_tree, write_report
 from surtree.datasets import load_gbsg2
 from surtree.export import export_python, export_sql, export_text
 from surtree.heuristics import GreedyTree
@@ -75,7 +75,7 @@ def test_other_labels_than_those_of_training_are_refused(labels):
 
 
 @pytest.mark.parametrize(
-    "model", [SurTree(max_depth=1), SurTreeBag(2, max_depth=1)], ids=["tree", "bag"]
+    "model", [SurTree(max_depth=1), SurTreeBayes(1, 2)], ids=["tree", "average"]
 )
 def test_files_and_pickles_keep_names_that_are_no_texts(model, tmp_path):
     frame = labelled(NUMBERS)

@@ -11,7 +11,7 @@ from surtree import (
     BeyondFollowUpWarning,
     CompetingRisksTree,
     SurTree,
-    SurTreeBag,
+    SurTreeBayes,
     SurTreeCV,
     evaluate,
     validate,
@@ -224,7 +224,7 @@ COLUMN = np.arange(61.0)[:, None] % 7
     [
         SurTree(max_depth=1),
         SurTreeCV(max_depth=1, cv=3),
-        SurTreeBag(2, max_depth=1),
+        SurTreeBayes(1, 2),
         GreedyTree(1),
         CompetingRisksTree(max_depth=1),
     ],

@@ -10,7 +10,6 @@ from surtree import (
     CompetingRisksTreeCV,
     EffectTree,
     SurTree,
-    SurTreeBag,
     SurTreeCV,
     audit_tree,
     column_costs,
@@ -40,7 +39,6 @@ def causes(y):
 VERBS = {
     "SurTree": lambda X, y, arm: SurTree(max_depth=2).fit(X, y).tree_,
     "SurTreeCV": lambda X, y, arm: SurTreeCV(max_depth=1, cv=3).fit(X, y).held_out_,
-    "SurTreeBag": lambda X, y, arm: SurTreeBag(n_estimators=2, max_depth=1).fit(X, y).predict(X),
     "GreedyTree": lambda X, y, arm: GreedyTree(max_depth=2).fit(X, y).tree_,
     "ConditionalInferenceTree": lambda X, y, arm: ConditionalInferenceTree().fit(X, y).tree_,
     "LocalSearchTree": lambda X, y, arm: LocalSearchTree(n_restarts=2).fit(X, y).tree_,

@@ -15,7 +15,6 @@ from surtree import (
     CompetingRisksTree,
     EventStratifiedKFold,
     SurTree,
-    SurTreeBag,
     SurTreeCV,
     evaluate,
     leaf_curves,
@@ -138,13 +137,6 @@ def test_dividing_rows_changes_no_choice_of_folds_or_samples(seed):
     search.fit(pieces, divided, weights, start, person)
     assert_same_tree(search.tree_, tree)
     np.testing.assert_allclose(search.cv_results_["mean_test_score"], scores, **CLOSE)
-    bag = SurTreeBag(5, max_depth=2).fit(X, y, weight, entry, id=np.arange(len(time)))
-    risk = bag.predict(X)
-    bag.fit(pieces, divided, weights, start, id=person)
-    np.testing.assert_allclose(bag.predict(X), risk, **CLOSE)
-    # A person is in a sample or not, with all rows.
-    known = pd.Series(np.isfinite(bag.oob_risk_)).groupby(person)
-    assert (known.min() == known.max()).all()
 
 
 def test_a_person_counts_in_leaves_by_the_share_of_time():

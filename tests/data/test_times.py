@@ -11,7 +11,7 @@ from surtree import (
     CompetingRisksTree,
     EffectTree,
     SurTree,
-    SurTreeBag,
+    SurTreeBayes,
     SurTreeCV,
 )
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
@@ -43,7 +43,7 @@ CASES = {
     ),
     "search": lambda: (SurTreeCV(max_depth=1, cv=2).fit(X, Y), (X,), TIMES),
     "greedy": lambda: (GreedyTree(max_depth=2).fit(X, Y), (X,), TIMES),
-    "bag": lambda: (SurTreeBag(5, max_depth=2).fit(X, Y), (X,), TIMES),
+    "average": lambda: (SurTreeBayes(1, 2).fit(X, Y), (X,), TIMES),
     "arms": trial,
 }
 NAMES = ("predict_survival_function", "predict_cumulative_hazard_function")
@@ -83,7 +83,7 @@ def test_incidence_is_read_off_at_the_times_of_the_user():
 
 
 def test_the_array_without_times_is_as_it_was():
-    for model in (SurTree(max_depth=1).fit(X, Y), SurTreeBag(2, max_depth=1).fit(X, Y)):
+    for model in (SurTree(max_depth=1).fit(X, Y), SurTreeBayes(1, 2).fit(X, Y)):
         values = model.predict_survival_function(X[:3], return_array=True)
         assert values.shape == (3, model.unique_times_.size)
         with warnings.catch_warnings():
@@ -93,6 +93,6 @@ def test_the_array_without_times_is_as_it_was():
 
 
 def test_a_model_that_is_not_fitted_says_so_whatever_the_times():
-    for model in (SurTree(), SurTreeBag()):
+    for model in (SurTree(), SurTreeBayes()):
         with pytest.raises(NotFittedError):
             model.predict_survival_function(X, times=[1.0])

@@ -12,7 +12,6 @@ from surtree import (
     EffectTree,
     PointsTable,
     SurTree,
-    SurTreeBag,
     SurTreeBayes,
     SurTreeCV,
     TaughtTree,
@@ -35,7 +34,6 @@ MODELS = {
     "SurTreeBayes": lambda: SurTreeBayes(1, 2).fit(*ONE),
     "PointsTable": lambda: PointsTable(2).fit(*ONE),
     "TaughtTree": lambda: TaughtTree(max_depth=1).fit(*ONE),
-    "SurTreeBag": lambda: SurTreeBag(2, max_depth=1).fit(*ONE),
     "CompetingRisksTree": lambda: CompetingRisksTree(max_depth=1, causes={1: 1.0}).fit(*CAUSES),
     "CompetingRisksTreeCV": lambda: CompetingRisksTreeCV(max_depth=1, cv=2).fit(*CAUSES),
     "EffectTree": effects,
@@ -82,13 +80,13 @@ def test_a_search_loads_the_model_that_it_chose(tmp_path):
 
 
 def test_the_wrong_class_says_that_the_file_is_sound_and_what_reads_it(tmp_path):
-    MODELS["SurTreeBag"]().save(tmp_path / "bag.json")
+    MODELS["SurTreeBayes"]().save(tmp_path / "average.json")
     MODELS["SurTree"]().save(tmp_path / "one.json")
     MODELS["EffectTree"]().save(tmp_path / "effects.json")
     for kind, name in (
-        (SurTree, "bag"),
+        (SurTree, "average"),
         (SurTree, "effects"),
-        (SurTreeBag, "one"),
+        (SurTreeBayes, "one"),
         (CompetingRisksTree, "one"),
         (EffectTree, "one"),
     ):

@@ -11,7 +11,7 @@ from experiments.ensembles import EnsembleCase
 from experiments.real import RealCase, cut_fold
 from experiments.teacher import TeacherCase, teacher_risk
 from experiments.teacher_objective import taught
-from surtree import SurTree, SurTreeBag, SurTreeCV
+from surtree import SurTree, SurTreeBayes, SurTreeCV
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
@@ -83,9 +83,9 @@ def test_leaves_have_the_events_of_rows_whatever_the_teacher_says():
 
 
 def test_scores_of_ours_are_those_of_the_models():
-    case = EnsembleCase("csl", 0, "bag", 5)
+    case = EnsembleCase("csl", 0, "average", 5)
     outer = cut_fold(RealCase("csl", "clean", 4, 0, "surtree", 17))
-    for method, model in (("bag", SurTreeBag(5)), ("tuned tree", SurTreeCV(max_depth=4))):
+    for method, model in (("average", SurTreeBayes()), ("tuned tree", SurTreeCV(max_depth=4))):
         found = ensembles.measure(replace(case, method=method))
         model.fit(outer.X_train, outer.y_train)
         loss = model.loss(outer.X_test, outer.y_test) / len(outer.y_test)

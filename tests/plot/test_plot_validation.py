@@ -8,7 +8,7 @@ import pytest
 from matplotlib import pyplot
 from sklearn.pipeline import make_pipeline
 
-from surtree import BeyondFollowUpWarning, SurTree, SurTreeBag, SurTreeCV, evaluate, validate
+from surtree import BeyondFollowUpWarning, SurTree, SurTreeBayes, SurTreeCV, evaluate, validate
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_calibration, plot_decision_curve, plot_stability
 
@@ -96,7 +96,7 @@ def test_a_validated_model_is_drawn_as_its_validation(plot, found):
 
 @pytest.mark.parametrize("plot", PLOTS, ids=lambda plot: plot.__name__)
 def test_what_keeps_no_validation_is_told_to_validate(plot):
-    for model in (SurTree(), SurTreeCV(), SurTreeBag(1, max_depth=1).fit(X, Y), "model"):
+    for model in (SurTree(), SurTreeCV(), SurTreeBayes(1, 1).fit(X, Y), "model"):
         with pytest.raises(ValueError, match="was not validated"):
             plot(model)
 

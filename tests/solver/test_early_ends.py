@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from surtree import Encoder, SurTree, SurTreeBag, SurTreeCV, validate
+from surtree import Encoder, SurTree, SurTreeCV, validate
 from surtree.data.table import read_table
 from surtree.data.target import read_target
 from surtree.heuristics import GreedyTree, LocalSearchTree
@@ -242,7 +242,6 @@ def test_there_is_one_warning_of_many_searches():
     options = {"max_depth": 4, "time_limit": 0.01}
     calls = [
         lambda: SurTreeCV(cv=3, shrinkage=(0.0,), **options).fit(X, y),
-        lambda: SurTreeBag(n_estimators=3, **options).fit(X, y),
         lambda: validate(SurTree(**options), X, y, n_bootstraps=3),
     ]
     for call in calls:

@@ -16,7 +16,6 @@ from surtree import (
     CompetingRisksTree,
     EffectTree,
     SurTree,
-    SurTreeBag,
     SurTreeCV,
     audit_tree,
     column_costs,
@@ -130,14 +129,13 @@ def test_a_gap_that_matters_is_a_warning_and_a_tiny_one_is_none():
         model.fit(LIGHT, LIGHT_Y, sample_weight=other)
 
 
-@pytest.mark.parametrize("estimator", [SurTreeCV, SurTreeBag])
-def test_several_searches_are_rounded_where_one_of_them_is(estimator):
+def test_several_searches_are_rounded_where_one_of_them_is():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(40, 2)), target(rng.random(40) < 0.7, rng.exponential(size=40))
     y["event"][0], y["time"][0] = True, 9.0
     weight = np.where(np.arange(40) == 0, 1e12, 1.0)
     with pytest.warns(ConvergenceWarning, match="At least one tree is not proven: weights are so"):
-        model = estimator(max_depth=2, min_support=0).fit(X, y, sample_weight=weight)
+        model = SurTreeCV(max_depth=2, min_support=0).fit(X, y, sample_weight=weight)
     assert model.status_ == "rounded"
 
 

@@ -15,7 +15,6 @@ from surtree import (
     EffectTree,
     LeafHazardRatio,
     SurTree,
-    SurTreeBag,
     SurTreeCV,
     confidence_band,
     leaf_curves,
@@ -216,8 +215,6 @@ def test_other_models_take_breslow_curves_or_refuse_them(breslow):
     X, y = breslow[1:]
     tuned = SurTreeCV(1, cv=2, leaf_curve="breslow", scoring="integrated_brier").fit(X, y)
     assert leaf_curves(tuned) == leaf_curves(tuned.tree_, "breslow")
-    bag = SurTreeBag(n_estimators=2, max_depth=1, leaf_curve="breslow").fit(X, y)
-    assert ((bag.predict_survival_function(X, times=[900.0])) > 0).all()
     causes = np.where(y["event"], 1 + np.arange(len(y)) % 2, 0), y["time"]
     for model in (CompetingRisksTree(1), CompetingRisksTreeCV(1)):
         with pytest.raises(ValueError, match='"breslow" is for one cause of events'):

@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from surtree import SurTree, SurTreeBag, validate
+from surtree import SurTree, SurTreeBayes, validate
 from surtree.datasets import load_gbsg2
 
 X, Y = load_gbsg2(backend="pandas")
@@ -24,7 +24,7 @@ def on(backend, stack):
 
 
 @pytest.mark.parametrize("backend", ["threading", "loky", "dask"])
-@pytest.mark.parametrize("model", [SurTree(max_depth=2), SurTreeBag(3, max_depth=1)])
+@pytest.mark.parametrize("model", [SurTree(max_depth=2), SurTreeBayes(1, 2)])
 def test_backends_give_the_same_numbers(model, backend):
     alone = validate(model, X, Y, n_bootstraps=4)
     with ExitStack() as stack:

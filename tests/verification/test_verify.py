@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 from verify_problems import fit_some
 
 import surtree
-from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeBag, SurTreeCV, verify
+from surtree import CompetingRisksTree, EffectTree, SurTree, SurTreeBayes, SurTreeCV, verify
 from surtree._support.json_file import digest
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_melanoma, load_rossi
@@ -314,7 +314,7 @@ def test_a_column_of_another_type_is_an_error_that_names_it():
 
 def test_models_that_prove_nothing_are_refused():
     X, y = GBSG2
-    for model in (GreedyTree(1).fit(X, y), SurTreeBag(n_estimators=2).fit(X, y)):
+    for model in (GreedyTree(1).fit(X, y), SurTreeBayes(1, 1).fit(X, y)):
         with pytest.raises(ValueError, match="models of one optimal tree"):
             verify(model, X, y)
     persons = SurTree(max_depth=1).fit(X, y, id=np.arange(len(X)))

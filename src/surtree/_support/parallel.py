@@ -1,4 +1,4 @@
-"""Folds, samples and trees of a bag side by side: one driver, which leaves no search running."""
+"""Folds and samples side by side: one driver, which leaves no search running."""
 
 from __future__ import annotations
 

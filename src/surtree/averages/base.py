@@ -1,9 +1,9 @@
-"""The base classes of averages over trees, and of those whose risk multiplies one baseline."""
+"""The base class of averages over all trees: a risk that multiplies one baseline."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -16,7 +16,6 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.types import Floats
 from surtree.averages._binning import Binning
 from surtree.averages._stages import MergedRows
-from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.lazy import is_lazy
@@ -37,10 +36,11 @@ from surtree.validation import Comparison, Validation
 from surtree.words.html_table import table_html
 
 
-class AverageEstimator(SavedEstimator):
-    """A survival model of many trees; it has the baseline hazard of all rows."""
+class ProportionalEstimator(SavedEstimator):
+    """A survival model that predicts a risk for each row, relative to the baseline of all rows."""
 
     baseline_: Baseline
+    binning_: Binning
     # What others set later, or only `fit` knows; files keep it.
     validation_: Validation | None = None
     comparison_: Comparison | None = None
@@ -70,21 +70,13 @@ class AverageEstimator(SavedEstimator):
         return self.baseline_.times
 
     @abstractmethod
-    def _cuts(self) -> Iterable[Cut]:
-        """Return the questions that the model asks."""
-
-    @abstractmethod
     def _risk_of_table(self, table: Table) -> Floats:
         """Return the risk of each row."""
-
-    @abstractmethod
-    def _values(self, table: Table, kind: CurveKind, times: Floats) -> Floats:
-        """Return the curve of each row at some times, of shape (n_rows, n_times)."""
 
     def _read(self, X: Any) -> Table:
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
-        warn_of_unseen(self._cuts(), table)
+        warn_of_unseen(self.binning_.cuts, table)
         return table
 
     def _risk(self, X: Any) -> Floats:
@@ -124,12 +116,6 @@ class AverageEstimator(SavedEstimator):
         sums = RELATIVE_RISK.row_sums(target, rows.weight[counted], self.baseline_)
         return sums.loss(self._risk_of_table(rows.table)[counted])
 
-
-class ProportionalEstimator(AverageEstimator):
-    """A survival model that predicts a risk for each row, relative to the baseline."""
-
-    binning_: Binning
-
     def _merge(self, problem: FitProblem, offset: Floats | None = None) -> MergedRows:
         """Learn the baseline and the bins of rows, and return rows of equal bins as one.
 
@@ -157,10 +143,8 @@ class ProportionalEstimator(AverageEstimator):
         data = read_training_data(self, given)
         return make_problem(encoder_of(self), data)
 
-    def _cuts(self) -> Iterable[Cut]:
-        return self.binning_.cuts
-
     def _values(self, table: Table, kind: CurveKind, times: Floats) -> Floats:
+        """Return the curve of each row at some times, of shape (n_rows, n_times)."""
         return self._values_of_risk(self._risk_of_table(table), kind, times)
 
     def _values_of_risk(self, risk: Floats, kind: CurveKind, times: Floats) -> Floats:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from surtree._support.status import WORDS
-from surtree.averages.base import AverageEstimator
+from surtree.averages.base import ProportionalEstimator
 from surtree.cli._console import say
 from surtree.cli._options import FileOptions, Page
 from surtree.cli._survival import Survival, read_survival
@@ -38,7 +38,7 @@ def read_any_model(path: Path) -> Any:
     require_file(path)
     with failures(OSError, about=f"cannot read {path}: "), failures(ValueError):
         model = load(path)
-    if not isinstance(model, SurTree | AverageEstimator):
+    if not isinstance(model, SurTree | ProportionalEstimator):
         raise UserError(
             f"{path} holds a {type(model).__name__}, and the commands read fitted models: "
             "surtree.load reads it in Python"
@@ -132,9 +132,9 @@ def _readings(model: Any) -> dict[int, Reading]:
 
 def _asked(model: Any) -> Iterable[Cut]:
     """Return the questions that predictions depend on."""
-    return model._cuts() if isinstance(model, AverageEstimator) else model.tree_.cuts
+    return model.binning_.cuts if isinstance(model, ProportionalEstimator) else model.tree_.cuts
 
 
 def _searched(model: Any) -> Iterable[Cut]:
     """Return the questions that a search could ask."""
-    return model._cuts() if isinstance(model, AverageEstimator) else model.encoder_.cuts_
+    return model.binning_.cuts if isinstance(model, ProportionalEstimator) else model.encoder_.cuts_

@@ -84,7 +84,7 @@ def _next_lines(suspicions: Sequence[Suspicion], library: str, late_entry: bool)
     elif "person" in first:
         yield (
             f"fit({without}, y, groups={first['person']}), where folds or samples are drawn "
-            "(SurTreeCV, SurTreeBag, validate)"
+            "(SurTreeCV, validate)"
         )
     else:
         yield f"X = {without}"

@@ -44,8 +44,8 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from surtree import SurTree, SurTreeBag, SurvivalEstimator
-    >>> isinstance(SurTree(), SurvivalEstimator), isinstance(SurTreeBag(), SurvivalEstimator)
+    >>> from surtree import SurTree, SurTreeBayes, SurvivalEstimator
+    >>> isinstance(SurTree(), SurvivalEstimator), isinstance(SurTreeBayes(), SurvivalEstimator)
     (True, True)
     """
 
@@ -79,10 +79,10 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """Return the survival function of each row: the probability of no event until a time.
 
         Of a tree it is the curve of the row's leaf, of the kind that ``leaf_curve`` said in `fit`
-        (`leaf_curves`); of a bag, the mean of those; of other models, the baseline's to the power
-        of the risk. After the last follow-up of the training rows, the end of its ``domain``, it is
-        not a number, with a `BeyondFollowUpWarning`. Before that, the Kaplan-Meier curve of a leaf
-        that was not observed as long stays where it was.
+        (`leaf_curves`); of other models, the baseline's to the power of the risk. After the last
+        follow-up of the training rows, the end of its ``domain``, it is not a number, with a
+        `BeyondFollowUpWarning`. Before that, the Kaplan-Meier curve of a leaf that was not observed
+        as long stays where it was.
 
         Parameters
         ----------
