@@ -20,6 +20,8 @@ from experiments import (
     held_out,
     leaf_curves,
     leaf_curves_page,
+    near_trees,
+    near_trees_page,
     outcome_truth,
     paper_size,
     preparation,
@@ -156,6 +158,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=effects.cases,
         measure=effects.measure,
         page=effects.page,
+    ),
+    "near-trees": Experiment(
+        title="near-optimal trees: their mean, whether the truth is in their range, monotone ones",
+        cases=near_trees.cases,
+        measure=near_trees.measure,
+        page=near_trees_page.page,
     ),
     "ensembles": Experiment(
         title="many trees beside one: the bag, and ensembles of others",
