@@ -320,4 +320,4 @@ def test_the_unit_of_time_is_kept_for_the_report(surtree, files):
 def test_files_that_hold_no_model_of_one_tree_say_what_they_hold(surtree, files, fitted):
     files.write("tree.json", export_json(fitted))
     result = surtree("show", files / "tree.json", code=1)
-    assert "tree.json holds a Tree, and the commands read models" in result.stderr
+    assert "tree.json holds a Tree, and the commands read fitted models" in result.stderr
