@@ -69,7 +69,7 @@ def _mean(rows: pd.DataFrame) -> list[str]:
         "",
         f"The mean over the set of 5% less the best tree, over {len(shown['c'])} tables: "
         f"{'; '.join(sentences)}. One draw of {MEAN_ROWS} rows a table, or two, as far as time "
-        "allowed; what was changed for time is said in `experiments/near_trees.py`. Means over tables:",
+        "allowed (`experiments/near_trees.py` says what was changed). Means over tables:",
         "",
         *table(both.reset_index(names="method"), 4),
         "",
