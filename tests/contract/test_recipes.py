@@ -50,8 +50,8 @@ def test_a_new_export_needs_no_more_than_the_recipe_says():
     model = SurTree(max_depth=2).fit(X, y)
     text = export_indented(model)
     assert text == export_indented(model.tree_)
-    leaves = re.findall(r"leaf (\d+), theta", text)
-    assert sorted(map(int, leaves)) == model.tree_.leaves.tolist()
+    leaves = re.findall(r"leaf (\w+), theta", text)
+    assert leaves == list(model.tree_.leaf_names.values())
     assert all(cut.rule in text for cut in model.tree_.worded_cuts.values())
     renamed = export_indented(model, feature_names=[f"c{k}" for k in range(X.shape[1])])
     assert np.unique(re.findall(r"c\d+", renamed)).size > 0

@@ -14,7 +14,6 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import Table
 from surtree.data.target import Target
-from surtree.model_selection.event_kfold import EventStratifiedKFold
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.cox import RiskSets, fit_cox
 from surtree.survival.objective import RELATIVE_RISK
@@ -121,6 +120,9 @@ def cross_fit(
     n_folds = min(n_folds, np.unique(person[counts]).size)
     if n_folds < 2:
         return CrossFit(RidgeCox(()), np.zeros(counts.size))
+    # Imported late: scikit-learn's folds take as long to import as all the rest.
+    from surtree.model_selection.event_kfold import EventStratifiedKFold
+
     folds = EventStratifiedKFold(n_folds, random_state=seed)
     groups = None if target.person is None else person
     log_risks, losses = np.empty((len(PENALTIES), counts.size)), []
