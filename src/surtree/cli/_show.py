@@ -136,7 +136,9 @@ def show_model(
     if isinstance(fitted, PointsTable):
         return _show_card(fitted, shown, json=json)
     if not isinstance(fitted, SurTree):
-        raise UserError(f"a {type(fitted).__name__} is no tree: report shows it")
+        raise UserError(
+            f"{model} holds a {type(fitted).__name__}, which is no tree: surtree report shows it"
+        )
     tree = _tree_of_size(fitted, shown.splits)
     with failures(ValueError):
         if style == "onnx":
