@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from experiments.bag import Bag
 from experiments.clock import processor_seconds
 from experiments.experiment import Measures
 from experiments.scores import Floats, Target, risk_concordance, risk_loss
@@ -38,7 +39,6 @@ from experiments.tables import REAL_TABLES
 from experiments.task import Status
 from surtree import (
     SurTree,
-    SurTreeBag,
     SurTreeBayes,
     SurTreeCV,
     UnseenCategoryWarning,
@@ -145,7 +145,7 @@ def _mean(case: NearCase) -> Measures:
         theta = np.mean([_theta(tree, X_test) for tree in near.trees], axis=0)
         measures |= _scores(_name(within), y, y_test, theta)
         measures[f"trees_{_name(within)}"] = near.n_trees
-    for name, other in (("bag", SurTreeBag(BAG)), ("bayes", SurTreeBayes())):
+    for name, other in (("bag", Bag(BAG)), ("bayes", SurTreeBayes())):
         measures |= _scores(name, y, y_test, other.fit(X, y).predict(X_test))
     return measures
 
