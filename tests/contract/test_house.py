@@ -28,7 +28,7 @@ BUDGET = {
     "model_selection": 1430,
     "outcomes": 2950,
     "plot": 1850,
-    "questions": 3500,
+    "questions": 3600,
     "reading": 1300,
     "report": 3300,
     "solver": 2350,

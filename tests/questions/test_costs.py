@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from all_trees import everything, fit_small, question_at
 from problems import cases
-from surtree import SurTree, SurTreeCV, question_costs
+from surtree import SurTree, SurTreeCV, force_questions, question_costs
 from surtree.datasets import load_gbsg2
 from surtree.solver.core import Problem
 
@@ -97,3 +97,30 @@ def test_what_has_no_prices(gbsg2):
         question_costs(model.tree_, X, y)
     with pytest.raises(KeyError, match="'yy' is no split of the tree"):
         question_costs(model, X, y)["yy"]
+
+
+def test_a_forced_tree_has_the_price_of_its_question(gbsg2):
+    model, X, y = gbsg2
+    costs = question_costs(model, X, y)
+    asked = {node.path: node.asked for node in costs.nodes}
+    for node in costs.nodes:
+        above = {node.path[:k]: asked[node.path[:k]] for k in range(len(node.path))}
+        for question in node.questions[:: max(len(node.questions) // 3, 1)]:
+            at = above | {node.path: question.cut}
+            forced = force_questions(model, X, y, at=at)
+            assert forced.loss == pytest.approx(question.loss)
+            assert forced.tree.cuts[forced.tree.cut[0]].name == at[""].name
+
+
+def test_paths_that_make_no_sense():
+    X, y = load_gbsg2()
+    model = SurTree(max_depth=2)
+    for wrong, message in (
+        ({"at": {"y": "age"}}, "'y' is below '': say what is asked there as well"),
+        ({"at": {"": "age", "left": "age"}}, "a path has a y or n for each answer"),
+        ({"at": {"": "age"}, "first": "age"}, "are the same question"),
+        ({"at": {"": "age", "y": "age", "yn": "age"}}, "do not fit into max_depth=2"),
+        ({"at": {"": ("age", 60), "n": ("age", 70)}}, "no questions of this kind divide the rows"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            force_questions(model, X, y, **wrong)

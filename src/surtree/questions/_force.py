@@ -103,9 +103,10 @@ def force_questions(
     id: ArrayLike | None = None,
     treatment: ArrayLike | None = None,
     first: Any = None,
+    at: Mapping[str, Any] | None = None,
     forbid: Forbidden = (),
 ) -> ForcedTree:
-    """Find the best tree that asks a given question first, or leaves out some columns.
+    """Find the best tree that asks given questions at some nodes, or leaves out some columns.
 
     Parameters
     ----------
@@ -119,6 +120,9 @@ def force_questions(
         `Cut`, or as a column with a threshold or with categories: ``("age", 50)`` asks whether the
         age is greater, ``("grade", ["II", "III"])`` whether the grade is one of these. Where
         a question does not say where missing values go, the better side is chosen.
+    at : mapping from path to question, optional
+        What is asked at other nodes, too: "" is the first question, "yn" the node that a yes and a
+        no lead to (`question_costs`). The questions above a node must be given as well.
     forbid : sequence of str, or mapping
         Columns that are never asked about; or, where a question comes first, columns that are not
         asked about below its answers: ``{"yes": ["age"], "no": []}``.
@@ -136,6 +140,9 @@ def force_questions(
     >>> forced = force_questions(SurTree(max_depth=2), X, y, first="hormone_therapy")
     >>> round(forced.cost, 1), round(forced.relative_cost, 2)
     (12.4, 0.24)
+    >>> both = {"": "hormone_therapy", "y": "age"}
+    >>> round(force_questions(SurTree(max_depth=2), X, y, at=both).cost, 1)
+    27.4
     """
     model = parameters_of(estimator)
     clock = Clock(read_time_limit(model.time_limit))
@@ -144,19 +151,20 @@ def force_questions(
     limits = limits_of(model, data.target)
     no, yes = (_positions(side, forbid, data) for side in SIDES)
     free = best_tree(model, make_problem(encoder_of(model), data), limits, clock)
-    if first is None:
+    wanted = _paths(first, at, limits)
+    if not wanted:
         if isinstance(forbid, Mapping):
             raise ValueError("forbid says what is not asked below answers: say what is asked first")
         best = best_tree(model, make_problem(encoder_of(model), data, no), limits, clock)
     else:
-        if min(limits.max_depth, 1 if limits.max_splits is None else limits.max_splits) < 1:
-            raise ValueError("a first question needs max_depth and max_splits of 1 or more")
-        asked = first_questions(first, model, data)
-        chosen = best_with_first(model, asked, (no, yes), data, limits, clock)
+        asked = {path: first_questions(each, model, data) for path, each in wanted.items()}
+        chosen = best_with(model, asked, (no, yes), data, limits, clock)
         if chosen is None:
+            tried = plural(sum(map(len, asked.values())), "question")
             raise ValueError(
-                "no first question of this kind divides the rows and leaves enough of them on both "
-                f"sides: {plural(len(asked), 'question')} tried"
+                f"no {'first question' if set(asked) == {''} else 'questions'} of this kind "
+                + ("divides" if set(asked) == {""} else "divide")
+                + f" the rows and leaves enough of them on both sides: {tried} tried"
             )
         best = chosen
     return ForcedTree(
@@ -208,59 +216,125 @@ def best_tree(model: SurTree, problem: FitProblem, limits: Limits, clock: Clock)
     return SearchResult(tree, best.loss, path.lower_bound(best, price), path.status_of(best, price))
 
 
-def best_with_first(
+def _paths(first: Any, at: Mapping[str, Any] | None, limits: Limits) -> dict[str, Any]:
+    """Return what is asked at which node, those above first."""
+    wanted = dict(at or {})
+    if first is not None:
+        if "" in wanted:
+            raise ValueError("first and at[''] are the same question: give one of them")
+        wanted[""] = first
+    for path in wanted:
+        if not isinstance(path, str) or set(path) - {"y", "n"}:
+            raise ValueError(f"a path has a y or n for each answer, as 'yn'; got {path!r}")
+        if path and path[:-1] not in wanted:
+            raise ValueError(
+                f"{path!r} is below {path[:-1]!r}: say what is asked there as well, and above it"
+            )
+    most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits
+    if wanted and (max(map(len, wanted)) >= limits.max_depth or len(wanted) > most):
+        if set(wanted) == {""}:
+            raise ValueError("a first question needs max_depth and max_splits of 1 or more")
+        raise ValueError(
+            f"these {len(wanted)} questions do not fit into max_depth={limits.max_depth} and "
+            f"{plural(most, 'split')}"
+        )
+    return {path: wanted[path] for path in sorted(wanted, key=len)}
+
+
+class _Forced:
+    """The best trees with given questions at some nodes, by what is below each of them."""
+
+    def __init__(
+        self,
+        model: SurTree,
+        asked: Mapping[str, list[tuple[Cut, Answers]]],
+        sides: list[FitProblem],
+        data: TrainingData,
+        clock: Clock,
+    ) -> None:
+        self._model, self._asked, self._sides = model, asked, sides
+        self._data, self._clock = data, clock
+        # Cuts are numbered side by side, and then come the questions that are asked.
+        self.n_cuts = [len(side.encoder.cuts_) for side in sides]
+        self._number, number = {}, sum(self.n_cuts)
+        for path, questions in asked.items():
+            self._number[path] = number
+            number += len(questions)
+
+    def solve(self, path: str, rows: Answers, limits: Limits) -> Solution | None:
+        """Return the best trees of each size over the rows of a node; None if there is none."""
+        if path not in self._asked:
+            solution = _search_rows(self._model, self._side(path), rows, limits, self._clock)
+            by = self.n_cuts[0] if path[0] == "y" else 0
+            topologies = tuple(_shifted(topology, by) for topology in solution.topologies)
+            return replace(solution, topologies=topologies)
+        most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits
+        below = replace(limits, max_depth=limits.max_depth - 1, max_splits=most - 1)
+        gains, bounds = np.full((2, most + 1), -np.inf)
+        best = [TreeTopology(*np.full((3, 1), -1, dtype=np.int32))] * (most + 1)
+        statuses: list[Status] = []
+        for number, (_, answers) in enumerate(self._asked[path], self._number[path]):
+            parts = (rows & ~answers, rows & answers)
+            if not all(is_allowed(self._data, part, limits) for part in parts):
+                continue
+            no, yes = (
+                self.solve(path + answer, part, below)
+                for answer, part in zip("ny", parts, strict=True)
+            )
+            if no is None or yes is None:
+                continue
+            statuses += [no.status, yes.status]
+            joined, shares = join_gains([no.gains, yes.gains], most)
+            bounds = np.maximum(bounds, join_gains([no.gain_bounds, yes.gain_bounds], most)[0])
+            for splits in np.flatnonzero(joined > gains):
+                i, j = shares[splits]
+                gains[splits] = joined[splits]
+                best[splits] = joined_topology(number, no.topologies[i], yes.topologies[j])
+        if not np.isfinite(gains).any():
+            return None
+        return Solution(first_unproven(statuses), gains, bounds, tuple(best))
+
+    def _side(self, path: str) -> FitProblem:
+        return self._sides[path[0] == "y"]
+
+
+def best_with(
     model: SurTree,
-    asked: list[tuple[Cut, Answers]],
+    asked: Mapping[str, list[tuple[Cut, Answers]]],
     forbidden: tuple[frozenset[int], frozenset[int]],
     data: TrainingData,
     limits: Limits,
     clock: Clock,
 ) -> SearchResult | None:
-    """Return the best tree whose first question is one of those asked; None if none may be.
+    """Return the best tree that asks one of the questions of each path; None if none may be.
 
     Both sides of a question are problems of their own; a tree joins their best trees.
     """
     sides = [make_problem(encoder_of(model), data, leave_out) for leave_out in forbidden]
-    most = 2**limits.max_depth - 1 if limits.max_splits is None else limits.max_splits
-    below = replace(limits, max_depth=limits.max_depth - 1, max_splits=most - 1)
+    forced = _Forced(model, asked, sides, data, clock)
+    solution = forced.solve("", np.ones(data.sums.weight.size, dtype=np.bool_), limits)
+    if solution is None:
+        return None
     price, constant = float(model.ccp_alpha), data.sums.constant
     best: tuple[float, int, TreeTopology] | None = None
-    bound, statuses, n_cuts = np.inf, [], [len(side.encoder.cuts_) for side in sides]
-    for number, (_, answers) in enumerate(asked):
-        rows = (~answers, answers)
-        if not all(is_allowed(data, side, limits) for side in rows):
-            continue
-        solutions = [
-            _search_rows(model, problem, here, below, clock)
-            for problem, here in zip(sides, rows, strict=True)
-        ]
-        statuses += [solution.status for solution in solutions]
-        gains, shares = join_gains([one.gains for one in solutions], most)
-        bounds, _ = join_gains([one.gain_bounds for one in solutions], most)
-        for splits in range(1, most + 1):
-            if not np.isfinite(gains[splits]):
-                continue
-            bound = min(bound, constant - bounds[splits] + price * splits)
-            i, j = shares[splits]
-            topology = joined_topology(
-                sum(n_cuts) + number,
-                solutions[0].topologies[i],
-                _shifted(solutions[1].topologies[j], n_cuts[0]),
-            )
-            n_splits = int(np.count_nonzero(topology.cut >= 0))
-            worth = constant - float(gains[splits]) + price * n_splits
-            if best is None or worth < best[0] - TIE * (1 + abs(worth)):
-                best = worth, n_splits, topology
-    if best is None:
-        return None
+    bound = np.inf
+    for splits in np.flatnonzero(np.isfinite(solution.gains)):
+        bound = min(bound, constant - float(solution.gain_bounds[splits]) + price * splits)
+        topology = solution.topologies[splits]
+        n_splits = int(np.count_nonzero(topology.cut >= 0))
+        worth = constant - float(solution.gains[splits]) + price * n_splits
+        if best is None or worth < best[0] - TIE * (1 + abs(worth)):
+            best = worth, n_splits, topology
+    assert best is not None
     binned = join_binned(sides[0].binned, sides[1].binned)
-    answers_of = [answers for _, answers in asked]
+    questions = [question for each in asked.values() for question in each]
+    answers_of = [answers for _, answers in questions]
     binned = join_binned(binned, bin_answers(answers_of, data.sums.weight.size))
-    cuts = (*sides[0].encoder.cuts_, *sides[1].encoder.cuts_, *(cut for cut, _ in asked))
+    cuts = (*sides[0].encoder.cuts_, *sides[1].encoder.cuts_, *(cut for cut, _ in questions))
     tree = build_tree(
         best[2], Problem(binned, data.sums), cuts, data.baseline, data.target, model.leaf_curve
     )
-    status = first_unproven(statuses)
+    status = solution.status
     loss = tree.total_loss
     proven = loss if status == "optimal" else max(min(bound - price * best[1], loss), 0.0)
     return SearchResult(tree, loss, proven, status)

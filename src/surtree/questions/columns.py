@@ -15,7 +15,7 @@ from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.training import read_training_data
 from surtree.questions._first import first_questions
-from surtree.questions._force import best_tree, best_with_first, parameters_of
+from surtree.questions._force import best_tree, best_with, parameters_of
 from surtree.questions._search_result import missed_share
 from surtree.solver.clock import Clock
 from surtree.words.html_table import table_html
@@ -184,7 +184,7 @@ def column_costs(
         if first and may_split:
             asked = first_questions(name, model, data)
             free_sides = (frozenset[int](), frozenset[int]())
-            best = best_with_first(model, asked, free_sides, data, limits, Clock(limit))
+            best = best_with(model, {"": asked}, free_sides, data, limits, Clock(limit))
             if best is not None:
                 asked_first = best.loss
                 statuses.append(best.status)
