@@ -14,7 +14,7 @@ ROOT = Path(surtree.__file__).parent
 BUDGET = {
     "_support": 1150,
     "averages": 2100,
-    "cli": 4150,
+    "cli": 4300,
     "cuts": 1850,
     "data": 2700,
     "datasets": 710,

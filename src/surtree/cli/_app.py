@@ -10,6 +10,7 @@ from typer.core import TyperCommand, TyperGroup
 import surtree
 from surtree.cli._audit import audit
 from surtree.cli._fit import demo, fit
+from surtree.cli._near import near, questions
 from surtree.cli._plot import plot
 from surtree.cli._predict import predict
 from surtree.cli._questions import columns
@@ -53,6 +54,8 @@ app.command()(plot)
 app.command()(audit)
 app.command()(verify)
 app.command()(columns)
+app.command()(questions)
+app.command()(near)
 app.command()(validate)
 app.command()(evaluate)
 app.command()(demo)
