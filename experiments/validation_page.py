@@ -234,7 +234,8 @@ def _other_lines(rows: pd.DataFrame, trees: pd.DataFrame) -> list[str]:
         "",
         "The verdict of models of other kinds, with their defaults (a conditional inference tree "
         "also with level 0.5; a bag of 20 trees of depth 3 only), on tables of which no column "
-        f"says anything; in *{HEAVY_NOISE}*, seven of ten rows are censored. Models with a risk "
+        "says anything; `SurTreeBag` has been removed since, and `SurTreeBayes` is in its place; "
+        f"in *{HEAVY_NOISE}*, seven of ten rows are censored. Models with a risk "
         f"of its own for each row have {FEW_BOOTSTRAPS} bootstrap samples, and the truth comes "
         f"from {FEW_TEST_ROWS:,} rows. The verdict is given in {said.sum():.0f} of {len(rows)} "
         "tables. `at most` is the one-sided 95% limit of its share, `C above chance` is counted in "

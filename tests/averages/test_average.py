@@ -7,6 +7,8 @@ from math import lgamma
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import chi2
 
 from surtree.solver.average import TreePrior
 from surtree.solver.core import Problem
@@ -23,6 +25,8 @@ class EveryTree:
     leaves: tuple[np.ndarray, ...]
     columns: frozenset[int] = frozenset()
     first: int = -1
+    # Its nodes from the root on, the side where the cut does not hold first: column, rows.
+    nodes: tuple[tuple[int, bytes], ...] = ()
 
 
 def cut_holds(binned, cut):
@@ -44,8 +48,8 @@ def every_tree(rows, levels, binned, samples, least, split):
         same = divisions.setdefault(int(binned.cut_column[cut]), {})
         same.setdefault(frozenset((yes.tobytes(), no.tobytes())), (cut, no, yes))
     if not divisions:
-        return [EveryTree(0.0, (rows,))]
-    trees = [EveryTree(float(np.log1p(-split)), (rows,))]
+        return [EveryTree(0.0, (rows,), nodes=((-1, rows.tobytes()),))]
+    trees = [EveryTree(float(np.log1p(-split)), (rows,), nodes=((-1, rows.tobytes()),))]
     for column, same in divisions.items():
         log_prior = float(np.log(split / len(divisions) / len(same)))
         for cut, no, yes in same.values():
@@ -58,6 +62,7 @@ def every_tree(rows, levels, binned, samples, least, split):
                     one.leaves + other.leaves,
                     one.columns | other.columns | {column},
                     cut,
+                    ((column, rows.tobytes()), *one.nodes, *other.nodes),
                 )
                 for one in sides[0]
                 for other in sides[1]
@@ -67,6 +72,28 @@ def every_tree(rows, levels, binned, samples, least, split):
 
 def log_evidence(events, expected, a):
     return lgamma(events + a) - lgamma(a) + a * np.log(a) - (events + a) * np.log(expected + a)
+
+
+def weighed_trees(problem, limits, prior):
+    """Return all trees, and the logarithm of prior times evidence of each, by strength."""
+    events, expected = problem.sums.values
+    trees = every_tree(
+        np.ones(events.size, dtype=bool),
+        limits.max_depth,
+        problem.binned,
+        problem.sums.counts["samples"],
+        limits.min_samples_leaf,
+        prior.split,
+    )
+    logs = [
+        [
+            tree.log_prior
+            + sum(log_evidence(events[leaf].sum(), expected[leaf].sum(), a) for leaf in tree.leaves)
+            for tree in trees
+        ]
+        for a in prior.strengths
+    ]
+    return trees, np.array(logs)
 
 
 def random_problem(random):
@@ -118,27 +145,7 @@ def test_the_average_is_that_of_a_list_of_all_trees(seed):
 
     binned, (events, expected) = problem.binned, problem.sums.values
     n = events.size
-    trees = every_tree(
-        np.ones(n, dtype=bool),
-        limits.max_depth,
-        binned,
-        problem.sums.counts["samples"],
-        limits.min_samples_leaf,
-        prior.split,
-    )
-    logs = np.array(
-        [
-            [
-                tree.log_prior
-                + sum(
-                    log_evidence(events[leaf].sum(), expected[leaf].sum(), a)
-                    for leaf in tree.leaves
-                )
-                for tree in trees
-            ]
-            for a in prior.strengths
-        ]
-    )
+    trees, logs = weighed_trees(problem, limits, prior)
     np.testing.assert_allclose(average.log_evidence, np.logaddexp.reduce(logs, axis=1), atol=1e-12)
     posterior = np.exp(logs - np.logaddexp.reduce(logs.ravel()))
     mean, asked = np.zeros(n), np.zeros(len(binned.n_bins))
@@ -212,3 +219,73 @@ def test_draws_have_the_probabilities_of_the_average():
     np.testing.assert_allclose(drawn, strengths, atol=4 * np.sqrt(0.25 / roots.size))
     again = problem.draw(limits, TreePrior(), n_draws=5, seed=3)
     assert [t.key for t in again.topologies] == [t.key for t in draws.topologies[:5]]
+
+
+def nodes_of(tree, binned):
+    """Return the column and the rows of each node, as `EveryTree` has them."""
+
+    def below(node, rows):
+        cut = int(tree.cut[node])
+        if cut < 0:
+            return ((-1, rows.tobytes()),)
+        yes = cut_holds(binned, cut)
+        return (
+            (int(binned.cut_column[cut]), rows.tobytes()),
+            *below(tree.left[node], rows & ~yes),
+            *below(tree.right[node], rows & yes),
+        )
+
+    return below(0, np.ones(binned.bins.shape[1], dtype=bool))
+
+
+@pytest.mark.parametrize("seed", [1, 6, 9, 31])
+def test_each_tree_is_drawn_as_often_as_its_posterior_says(seed):
+    """Draws are random: 1e-12 is about the probabilities above, and this is a chi-square test.
+
+    Its level is 1e-4, and the seeds are fixed: it passes or fails for good. Draws that split a node
+    with probability .62 in place of .6 fail it with each of these seeds.
+    """
+    problem, _ = random_problem(np.random.default_rng(seed))
+    limits, prior = Limits(2), TreePrior(0.6, (1.0, 9.0))
+    trees, logs = weighed_trees(problem, limits, prior)
+    posterior = np.exp(logs - np.logaddexp.reduce(logs.ravel()))
+    index = {tree.nodes: k for k, tree in enumerate(trees)}
+    assert len(index) == len(trees) > 1
+
+    draws = problem.draw(limits, prior, n_draws=40_000, seed=seed)
+    seen = np.zeros_like(posterior)
+    for tree, strength in zip(draws.topologies, draws.strength, strict=True):
+        seen[strength, index[nodes_of(tree, problem.binned)]] += 1  # each is in the list
+    expected = posterior * seen.sum()
+    often = expected >= 5
+    cells = [np.append(part[often], part[~often].sum()) for part in (seen, expected)]
+    statistic = ((cells[0] - cells[1]) ** 2 / np.maximum(cells[1], 5)).sum()
+    assert statistic < chi2.isf(1e-4, often.sum())
+
+
+@pytest.mark.parametrize("a", [1.0, 9.0, 27.0])
+@pytest.mark.parametrize(("events", "expected"), [(0, 2.5), (1, 0.25), (7.5, 3.125), (300, 410)])
+def test_the_evidence_of_a_leaf_is_the_integral_over_its_theta(a, events, expected):
+    one = np.zeros((1, 2), dtype=np.uint16)  # two rows of one bin: no cut, one leaf
+    nothing = [np.zeros(0, dtype=kind) for kind in (np.int32,) * 3 + (np.bool_, np.uint64)]
+    flat = np.array([1], dtype=np.int32), np.array([-1], dtype=np.int32)
+    problem = problem_of(BinnedRows(one, *flat, *nothing), [events, 0], [expected] * 2, np.ones(2))
+    average = problem.average(Limits(1), TreePrior(strengths=(a,)))
+
+    def log_integral(shape, rate):
+        """Integrate theta ** (shape - 1) * exp(-rate * theta) over the logarithm of theta."""
+        top = np.log(shape / rate)
+        height = shape * top - shape
+        value, _ = quad(
+            lambda u: np.exp(shape * u - rate * np.exp(u) - height),
+            top - 40 / min(shape, np.sqrt(shape)),
+            top + 8 / min(1, np.sqrt(shape)),
+            points=[top],
+            epsabs=0,
+            epsrel=1e-12,
+            limit=500,
+        )
+        return height + np.log(value)
+
+    by_quadrature = log_integral(a + events, a + 2 * expected) - log_integral(a, a)
+    assert average.log_evidence[0] == pytest.approx(by_quadrature, rel=1e-9, abs=1e-9)

@@ -78,6 +78,56 @@ def test_a_weight_of_two_is_the_row_twice(gbsg2):
     np.testing.assert_allclose(once.predict(X[columns]), twice.predict(X[columns]), rtol=1e-12)
 
 
+@pytest.fixture
+def coarse():
+    """Two columns and times of few values: 92 distinct rows."""
+    X, y = load_gbsg2(backend="pandas")
+    X = np.round(X[["positive_nodes", "age"]].to_numpy() / [10, 20])
+    return X, y["event"], np.ceil(y["time"] / 400)
+
+
+def _coarse_fit(*given, **also):
+    settings = {"n_thresholds": None, "min_samples_leaf": also.pop("min_samples_leaf", 1)}
+    return SurTreeBayes(2, 3, **settings).fit(*given, **also)
+
+
+def test_equal_rows_may_be_merged_to_the_last_bit(coarse):
+    X, event, time = coarse
+    rows, weight = np.unique(np.column_stack([X, event, time]), axis=0, return_counts=True)
+    assert len(rows) < 100
+    merged = _coarse_fit(rows[:, :2], (rows[:, 2] > 0, rows[:, 3]), sample_weight=weight)
+    _require_equal(_coarse_fit(X, (event, time)), merged, X)
+
+
+def test_rows_may_be_cut_in_two_by_their_weights_to_the_last_bit(coarse):
+    X, event, time = coarse
+    share = np.random.default_rng(0).integers(1, 8, size=len(X)) / 8
+    rows, weight = np.tile(np.arange(len(X)), 2), np.concatenate([share, 1 - share])
+    halves = _coarse_fit(X[rows], (event[rows], time[rows]), sample_weight=weight)
+    _require_equal(_coarse_fit(X, (event, time)), halves, X)
+
+
+def test_rows_may_be_cut_in_two_in_time_to_the_last_bit(coarse):
+    X, event, time = coarse
+    rows = np.concatenate([np.arange(len(X)), np.flatnonzero(time > 1)])
+    is_later = np.arange(rows.size) >= len(X)
+    end = np.where(is_later | (time[rows] == 1), time[rows], 1.0)
+    pieces = _coarse_fit(
+        X[rows],
+        (event[rows] & (end == time[rows]), end),
+        entry=np.where(is_later, 1.0, 0.0),
+        id=rows,
+        min_samples_leaf=5,
+    )
+    _require_equal(_coarse_fit(X, (event, time), min_samples_leaf=5), pieces, X)
+
+
+def _require_equal(one, other, X):
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    np.testing.assert_array_equal(one.stage_evidence_, other.stage_evidence_)
+    np.testing.assert_array_equal(one.column_probability_, other.column_probability_)
+
+
 def test_predictions_go_together(gbsg2):
     X, y = gbsg2
     model = SurTreeBayes(2, 2).fit(X, y)

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 import surtree
-from surtree import SurTree, SurTreeBayes, SurTreeCV, TaughtTree
+from surtree import PointsTable, SurTree, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
 from surtree.export import export_methods
@@ -129,6 +129,41 @@ def test_a_model_of_another_library_teaches_by_the_hazard_that_it_predicts(gbsg2
     of_risks = TaughtTree(2, teacher=teacher).fit(X, y)
     of_curves = TaughtTree(2, teacher=Forest(teacher)).fit(X, y)
     np.testing.assert_array_equal(of_risks.apply(X), of_curves.apply(X))
+
+
+@pytest.mark.parametrize("kind", ["cox", "forest"])
+def test_models_of_scikit_survival_teach(gbsg2, kind):
+    X, y = gbsg2
+    X = X.select_dtypes("number").to_numpy(dtype=float)
+    if kind == "cox":
+        teacher = pytest.importorskip("sksurv.linear_model").CoxPHSurvivalAnalysis()
+    else:
+        ensemble = pytest.importorskip("sksurv.ensemble")
+        teacher = ensemble.RandomSurvivalForest(20, min_samples_leaf=15, random_state=0)
+    model = TaughtTree(2, teacher=teacher).fit(X, y)
+    assert not hasattr(teacher, "unique_times_")  # a copy is fitted
+    assert model.explained_[-1] > 0.4
+    # Leaves of a higher theta are those to which the teacher gives higher risks.
+    score, leaf = model.teacher_.predict(X), model.apply(X)
+    of_leaf = [score[leaf == node].mean() for node in model.tree_.leaves]
+    theta = model.tree_.theta[model.tree_.leaves]
+    np.testing.assert_array_equal(np.argsort(of_leaf), np.argsort(theta))
+    fitted = TaughtTree(2, teacher=teacher.fit(X, y)).fit(X, y)
+    np.testing.assert_array_equal(fitted.predict(X), model.predict(X))
+    if kind == "cox":  # whose hazards are proportional: its risks teach the same
+        of_risks = TaughtTree(2, teacher=np.exp(score)).fit(X, y)
+        np.testing.assert_array_equal(of_risks.apply(X), leaf)
+
+
+@pytest.mark.parametrize("model", [SurTreeBayes(1, 1), TaughtTree(1), PointsTable(1)], ids=repr)
+def test_causes_and_arms_are_refused_with_what_to_use(gbsg2, model):
+    X, y = gbsg2
+    cause = np.where(y["event"], 1 + np.arange(len(X)) % 2, 0)
+    with pytest.raises(ValueError, match=r"holds 0, 1, 2.*CompetingRisksTree takes all of them"):
+        model.fit(X, (cause, y["time"]))
+    with pytest.raises(TypeError, match=rf"{type(model).__name__}.*treatment"):
+        model.fit(X, y, treatment=cause)
+    assert "`EffectTree`" in type(model).__doc__
 
 
 @pytest.mark.parametrize(

@@ -55,16 +55,20 @@ class SurTreeBayes(ProportionalEstimator):
     leaf has a Gamma prior, whose strength is averaged over too; a node that can be split is split
     with probability one half; each column is as likely as another, and so is each way in which it
     divides the rows. The risk of a row is the product over stages; before each stage, the expected
-    events are those of the stages before. Nothing is tuned.
+    events are those of the stages before. Nothing is tuned: neither the number of stages nor their
+    depth is chosen by evidence.
 
     It is no tree to read, but the best predictor here: see `TaughtTree` for the one readable tree
-    that is nearest to it.
+    that is nearest to it. There is one kind of event and no arm: see `CompetingRisksTree` and
+    `EffectTree`.
 
     Parameters
     ----------
     max_depth : {0, 1, 2, 3}, default=2
         The depth of the trees of a stage. Three takes some thirty times as long, and pays where
-        interactions are deep and rows are many.
+        interactions are deep and rows are many: on synthetic tables of trees of depth four, from
+        500 rows on, stages of depth two are behind a tuned tree in Brier score and loss; on real
+        tables they are ahead of it.
     n_stages : int or None, default=None
         The number of stages. None is 16, or 4 where a Cox model comes first.
     cox : {"offset"} or None, default=None

@@ -119,7 +119,8 @@ class PointsTable(ProportionalEstimator):
     Ten points double the hazard. It is an additive model, as Cox's, without its straight lines: the
     points of a column follow the data in steps. They come from stages of the exact average over all
     trees of one question (see `SurTreeBayes`), whose logarithms add up, and are rounded to whole
-    numbers: predictions are those of the card that is printed, to the last digit.
+    numbers: predictions are those of the card that is printed, to the last digit. For causes of an
+    event see `CompetingRisksTree`, for arms of a trial `EffectTree`.
 
     Parameters
     ----------

@@ -37,7 +37,8 @@ class TaughtTree(SurTree):
     The optimal tree of `SurTree` follows the rows that it has seen. This one follows a model that
     predicts better than any tree, and is proven to be the nearest tree of its size to it, in
     Poisson deviance. Its leaves are filled by the events of their rows and by the teacher. Nothing
-    is tuned: a larger tree is nearer to the teacher, and no longer fits noise.
+    is tuned: a larger tree is nearer to the teacher, and no longer fits noise. For several causes
+    of an event see `CompetingRisksTree`, for arms of a trial `EffectTree`.
 
     Parameters
     ----------
