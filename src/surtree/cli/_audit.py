@@ -73,7 +73,8 @@ class AuditOptions:
 def audit(
     data: options.Data,
     target: Annotated[
-        TargetColumns, Take("time! event! entry weight leaf drop_incomplete zero_times")
+        TargetColumns,
+        Take("time! event cause treatment entry weight id leaf drop_incomplete zero_times"),
     ],
     audited: AuditOptions,
     asked: Asked,
@@ -86,6 +87,10 @@ def audit(
     refuse(
         {
             "give one of --model, --leaf and --r-tree": len(given) != 1,
+            "--leaf and --r-tree are of one event: give --event alone": (
+                audited.model is None
+                and (target.event is None or bool(target.cause or target.treatment))
+            ),
             "--columns, --exclude and --type go with --leaf: a model knows its columns": (
                 audited.model is not None and any(vars(asked).values())
             ),
@@ -94,7 +99,7 @@ def audit(
     tree: Any
     if audited.model is not None:
         tree = read_model(audited.model)
-        X, survival, _ = read_outcomes(data, tree, target, form)
+        X, survival = read_outcomes(data, tree, target, form)
     else:
         table = read_file(data, form, as_texts=asked.as_texts)
         frame = target.complete_rows(table.frame)
@@ -111,7 +116,7 @@ def audit(
         result = audit_tree(
             tree,
             X,
-            *survival.given,
+            **survival.inputs,
             max_depth=audited.max_depth,
             encoder=audited.encoder(tree),
             time_limit=audited.time_limit,

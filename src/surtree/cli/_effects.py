@@ -19,7 +19,6 @@ from surtree.estimators.effects import EffectTree
 from surtree.estimators.randomisation import NotRandomisedWarning
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.effect_results import UNTESTED, effects_warning
-from surtree.reading.columns import Reading, read_column
 from surtree.reading.errors import UserError, failures
 
 
@@ -59,18 +58,15 @@ def effects_to_predict(model: SurTree, *, uncorrected: bool) -> Floats | None:
     return model.expected_effects()
 
 
-def fit_effects(
-    X: pl.DataFrame, survival: Survival, arm: pl.Series, parameters: dict[str, Any]
-) -> Fitted:
+def fit_effects(X: pl.DataFrame, survival: Survival, parameters: dict[str, Any]) -> Fitted:
     """Fit a tree of effects, test whether they differ, and correct them."""
     start = perf_counter()
-    arms = read_column(arm, Reading("categorical")).to_numpy()
-    given = (X, survival.y, arms, survival.weight, survival.entry, survival.id)
+    given = {"X": X, **survival.inputs}
     with failures(ValueError, TypeError), shown_as_lines(Warning):
         warnings.simplefilter("always", NotRandomisedWarning)
-        model = EffectTree(**parameters).fit(*given)
-        model.heterogeneity_ = heterogeneity_test(model, *given)
-        model.correction_ = correct_effects(model, *given)
+        model = EffectTree(**parameters).fit(**given)
+        model.heterogeneity_ = heterogeneity_test(model, **given)
+        model.correction_ = correct_effects(model, **given)
     test, correction = model.heterogeneity_, model.correction_
     hint = "" if parameters.get("reference") else "; --reference changes it"
     parts = [

@@ -114,7 +114,9 @@ def fit(
     data: options.Data,
     target: Annotated[
         TargetColumns,
-        Take("time! event cause treatment entry weight id drop_incomplete zero_times group"),
+        Take(
+            "time! event cause treatment reference entry weight id drop_incomplete zero_times group"
+        ),
     ],
     outputs: Outputs,
     asked: Asked,
@@ -123,14 +125,6 @@ def fit(
     search: options.SearchOptions,
     page: options.PageOptions,
     other: KindOptions,
-    reference: Annotated[
-        str | None,
-        typer.Option(
-            metavar="ARM",
-            help="The arm of --treatment that others are compared with; by default the first in "
-            "order.",
-        ),
-    ] = None,
     json: options.Json = False,
 ) -> Result:
     """Find the best survival tree of a table.
@@ -166,8 +160,8 @@ def fit(
         model = other.model(given, tree, **engine)
         fitted = fit_kind(model, X, survival, search.validate, words.horizons)
     elif target.treatment is not None:
-        parameters = limits | engine | {"reference": reference}
-        fitted = fit_effects(X, survival, training.frame[target.treatment], parameters)
+        parameters = limits | engine | {"reference": target.reference}
+        fitted = fit_effects(X, survival, parameters)
     else:
         folds = (search.folds or default_folds(survival)) if tune else None
         settings = Settings(
@@ -194,9 +188,6 @@ def _refuse_contradictions(spelled: Given, tree: options.TreeOptions, *, tune: b
                 effects and bool(given & {"cause", "folds", "rule", "group", "validate"})
             ),
             "--reference is an arm of --treatment": "reference" in given and not effects,
-            "--validate knows of one event only: leave it out with --cause": (
-                {"cause", "validate"} <= given
-            ),
             "--folds and --rule say how to tune: leave --no-tune out": (
                 not tune and bool(given & {"folds", "rule"})
             ),

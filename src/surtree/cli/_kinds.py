@@ -98,8 +98,7 @@ class KindOptions:
             return compare(
                 models,
                 X,
-                *survival.given,
-                id=survival.id,
+                **survival.inputs,
                 groups=survival.group,
                 progress=bar.counting("Comparing ", "fits"),
             )
@@ -115,7 +114,7 @@ def fit_kind(
     """Fit a model that is not tuned, and validate it if asked for."""
     start = perf_counter()
     with failures(ValueError, TypeError):
-        model.fit(X, *survival.given, id=survival.id)
+        model.fit(X, **survival.inputs)
     seconds = perf_counter() - start
     if n_bootstraps is not None:
         model.validation_ = validated(

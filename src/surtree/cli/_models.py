@@ -17,6 +17,7 @@ from surtree.cli._target import TargetColumns
 from surtree.cuts.cut import Cut
 from surtree.estimators.tree import SurTree
 from surtree.loading import load
+from surtree.outcomes.event import OneEvent
 from surtree.reading.columns import Reading, read_column, require_columns
 from surtree.reading.errors import UserError, failures
 from surtree.reading.table import DataFile, read_file, require_file
@@ -75,11 +76,22 @@ def read_outcomes(
     form: FileOptions,
     *,
     for_search: bool = False,
-) -> tuple[pl.DataFrame, Survival, pl.DataFrame]:
-    """Return the columns of a model in a table, their target, and the table."""
+) -> tuple[pl.DataFrame, Survival]:
+    """Return the columns of a model in a table, and their target."""
+    _require_outcome(model, target)
     frame = target.complete_rows(read_rows(path, model, form).frame)
-    survival = read_survival(frame, target)
-    return conform(frame, model, for_search=for_search), survival, frame
+    return conform(frame, model, for_search=for_search), read_survival(frame, target)
+
+
+def _require_outcome(model: Any, target: TargetColumns) -> None:
+    """Raise an error unless the options are those of the kind of model."""
+    outcome = model.tree_.outcome if isinstance(model, SurTree) else OneEvent
+    for name in ("event", "cause", "treatment"):
+        is_given, is_needed = getattr(target, name) is not None, name in outcome.row_columns
+        if is_given != is_needed:
+            needed = " and ".join(f"--{column} COLUMN" for column in outcome.row_columns)
+            others = "" if is_needed else f", and not --{name}"
+            raise UserError(f"this is a model of {outcome.noun}: give {needed}{others}")
 
 
 def conform(frame: pl.DataFrame, model: Any, *, for_search: bool = False) -> pl.DataFrame:

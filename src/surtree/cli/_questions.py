@@ -13,9 +13,9 @@ from surtree.cli._command import Given, Take, command, refuse
 from surtree.cli._console import Result
 from surtree.cli._models import save_report
 from surtree.cli._outputs import require_outputs
+from surtree.cli._search import estimator
 from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
-from surtree.estimators.tree import SurTree
 from surtree.questions.columns import ColumnCosts, column_costs
 from surtree.reading.columns import require_columns
 from surtree.reading.errors import failures
@@ -33,7 +33,10 @@ _OF_PAGE = ("title", "time_unit", "horizons", "labels")
 def columns(
     given: Given,
     data: options.Data,
-    target: Annotated[TargetColumns, Take("time event entry weight drop_incomplete zero_times")],
+    target: Annotated[
+        TargetColumns,
+        Take("time event cause treatment reference entry weight id drop_incomplete zero_times"),
+    ],
     asked: Asked,
     form: options.FileOptions,
     tree: Annotated[
@@ -64,29 +67,31 @@ def columns(
     What a column is worth is the loss of the best tree without it, and of the best that asks it
     first. Nothing is tuned; a time limit is that of each tree.
     """
-    if not target.time and target.event is None:
+    if not target.time and target.event is None and target.cause is None:
         idle = [name for key, name in given.items() if key not in _OF_READING]
         refuse({f"without --time and --event, {name} would do nothing": True for name in idle})
         return _reading(data, form, asked)
     of_page = [given[name] for name in _OF_PAGE if name in given] if report is None else []
     refuse(
         {
-            "give both --time and --event, or none of them": not (target.time and target.event),
-            "give one --shrinkage: nothing is tuned here": tree.has_several_shrinkages,
+            "give both --time and --event, or none of them": (
+                not target.time or (target.event is None and target.cause is None)
+            ),
+            **target.wrong(tree, tuned=False),
             f"{''.join(of_page[:1])} is for a report: add --report": bool(of_page),
         }
     )
     require_outputs({"--report": (report, PAGE_FILE)}, data=data, labels=page.labels)
     words = page.read()
     training = read_training(data, target, asked, form, of_persons=(), quiet=json)
-    model = SurTree(
-        **tree.parameters(tuned=False), time_limit=search.time_limit, n_jobs=search.jobs
-    )
-    rows = (training.X, *training.survival.given)
+    survival = training.survival
+    engine = {"time_limit": search.time_limit, "n_jobs": search.jobs}
+    model = estimator(survival, tree.parameters(tuned=False) | engine, target.reference)
+    rows = {"X": training.X, **survival.inputs}
     with failures(ValueError, TypeError):
-        costs = column_costs(model, *rows, first=first)
+        costs = column_costs(model, **rows, first=first)
         if report is not None:
-            save_report(model.fit(*rows), report, words, column_costs=costs)
+            save_report(model.fit(**rows), report, words, column_costs=costs)
     content = _json(costs, {column.name: column.kind for column in training.columns})
     if report is None:
         return Result(str(costs), content)

@@ -18,6 +18,7 @@ from surtree.cli._progress import Bar, progress_bar
 from surtree.cli._survival import Survival
 from surtree.data.named import RowInputs
 from surtree.estimators.causes import CompetingRisksTree
+from surtree.estimators.effects import EffectTree
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.causes import CompetingRisksTreeCV
 from surtree.model_selection.cv import LAST_SECONDS, SurTreeCV
@@ -109,15 +110,25 @@ def _stopped(tuning: SurTreeCV, n_folds: int) -> str:
 def _search_once(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> Fitted:
     with first_interrupt() as interrupted:
         hook = bar.searching(interrupted.is_set, settings.time_limit)
-        model = (SurTree if survival.causes is None else CompetingRisksTree)(
-            **_limits(settings, survival),
-            time_limit=settings.time_limit,
-            n_jobs=settings.n_jobs,
-            progress=hook,
-        )
+        how = {"time_limit": settings.time_limit, "n_jobs": settings.n_jobs, "progress": hook}
+        model: SurTree = estimator(survival, settings.limits | how)
         with failures(ValueError, TypeError):
-            model.fit(X, *survival.given, survival.id)
+            model.fit(X, **survival.inputs)
     return Fitted(model, stopped=unfinished(model))
+
+
+def estimator(
+    survival: Survival, parameters: dict[str, Any], reference: str | None = None, **tuning: Any
+) -> Any:
+    """Return the estimator of an outcome, to be fitted; with what tuning takes, a search."""
+    if survival.arm is not None:
+        return EffectTree(**parameters, reference=reference)
+    if survival.causes is None:
+        return (SurTreeCV if tuning else SurTree)(**parameters, **tuning)
+    causes = list(survival.causes) or None
+    return (CompetingRisksTreeCV if tuning else CompetingRisksTree)(
+        **parameters, **tuning, causes=causes
+    )
 
 
 def unfinished(model: SurTree) -> str:
@@ -126,8 +137,9 @@ def unfinished(model: SurTree) -> str:
 
 
 def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> SurTreeCV:
-    tuning = (SurTreeCV if survival.causes is None else CompetingRisksTreeCV)(
-        **_limits(settings, survival),
+    tuning: SurTreeCV = estimator(
+        survival,
+        settings.limits,
         time_limit=_share_of_time(settings),
         cv=_folds(X, survival, settings.folds),
         rule=settings.rule,
@@ -135,7 +147,7 @@ def _tune(X: pl.DataFrame, survival: Survival, settings: Settings, bar: Bar) -> 
         progress=bar.counting("Tuning   ", "folds"),
     )
     with failures(ValueError, TypeError):
-        return tuning._fit(RowInputs(X, *survival.given, survival.id), keeps_done=True)
+        return tuning._fit(RowInputs(X, **survival.inputs), keeps_done=True)
 
 
 def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:
@@ -144,12 +156,6 @@ def _folds(X: pl.DataFrame, survival: Survival, n_folds: int | None) -> Any:
         return n_folds
     with failures(ValueError):
         return list(EventStratifiedKFold(n_folds).split(X, survival.event, survival.group))
-
-
-def _limits(settings: Settings, survival: Survival) -> dict[str, Any]:
-    if survival.causes is None:
-        return settings.limits
-    return settings.limits | {"causes": list(survival.causes) or None}
 
 
 def _share_of_time(settings: Settings) -> float | None:

@@ -43,11 +43,14 @@ class Survival:
     # With competing risks, the causes that the tree is to tell apart; none for all of them.
     causes: tuple[int, ...] | None = None
     group: NDArray[Any] | None = None  # rows with the same value stay together
+    arm: NDArray[Any] | None = None  # in a trial, the arm of each row
 
     @property
-    def given(self) -> tuple[Any, Any, Any]:
-        """The target, the weights and the entries, in the order that the library takes them."""
-        return self.y, self.weight, self.entry
+    def inputs(self) -> dict[str, Any]:
+        """What is passed for each row beside its columns, by the names of parameters."""
+        given = {"y": self.y, "sample_weight": self.weight, "entry": self.entry}
+        given |= {"id": self.id, "treatment": self.arm}
+        return {name: value for name, value in given.items() if value is not None}
 
     @property
     def event(self) -> NDArray[np.bool_]:
@@ -103,7 +106,11 @@ def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
     groups = None if target.group is None else frame[target.group].to_numpy()
     if target.id is not None and target.group is not None:
         _require_persons_in_groups(frame, target.id, target.group)
-    return Survival(y, entries, weights, frozenset(target.roles(frame)), persons, causes, groups)
+    arms = None
+    if target.treatment is not None:
+        arms = read_column(frame[target.treatment], Reading("categorical")).to_numpy()
+    columns = frozenset(target.roles(frame))
+    return Survival(y, entries, weights, columns, persons, causes, groups, arms)
 
 
 def _require_persons_in_groups(frame: pl.DataFrame, id: str, group: str) -> None:

@@ -10,6 +10,7 @@ import polars as pl
 
 from surtree.cli._command import option
 from surtree.cli._console import say
+from surtree.cli._options import TreeOptions
 from surtree.reading.columns import require_columns
 from surtree.reading.errors import UserError
 
@@ -59,6 +60,10 @@ class TargetColumns:
         "at all, and what to expect of them in new data.",
         metavar="COLUMN",
     )
+    reference: str | None = option(
+        "The arm of --treatment that others are compared with; by default the first in order.",
+        metavar="ARM",
+    )
     leaf: str | None = option(
         "Instead of a model: the column with the leaf of each row, from any other tool.",
         metavar="COLUMN",
@@ -73,6 +78,19 @@ class TargetColumns:
         "of them; or read zero as half of the shortest time above it.",
         default="keep",
     )
+
+    def wrong(self, tree: TreeOptions, *, tuned: bool) -> dict[str, bool]:
+        """Return what is wrong about the options of an outcome, in words."""
+        return {
+            "give one of --event and --cause": (self.event is None) == (self.cause is None),
+            "--treatment goes without --cause": None not in (self.cause, self.treatment),
+            "--reference is an arm of --treatment": (
+                self.reference is not None and self.treatment is None
+            ),
+            "give one --shrinkage: nothing is tuned here": (
+                not tuned and tree.has_several_shrinkages
+            ),
+        }
 
     def time_columns(self, frame: pl.DataFrame) -> tuple[str, ...]:
         """Return the column of the time, or the two columns of dates that it is between."""

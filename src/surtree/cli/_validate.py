@@ -13,11 +13,10 @@ from surtree.cli._command import Take, command, option, refuse
 from surtree.cli._console import INTERRUPTED, Result
 from surtree.cli._models import read_any_model, read_outcomes
 from surtree.cli._progress import progress_bar
-from surtree.cli._search import default_folds
+from surtree.cli._search import default_folds, estimator
 from surtree.cli._survival import Survival
 from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
-from surtree.model_selection.cv import SurTreeCV
 from surtree.reading.errors import failures
 from surtree.validation import Evaluation
 from surtree.validation import evaluate as evaluate_rows
@@ -58,7 +57,9 @@ def validate(
     data: options.Data,
     target: Annotated[
         TargetColumns,
-        Take("time! event! entry weight id group drop_incomplete zero_times"),
+        Take(
+            "time! event cause treatment reference entry weight id group drop_incomplete zero_times"
+        ),
     ],
     asked: Asked,
     form: options.FileOptions,
@@ -72,10 +73,16 @@ def validate(
     Everything that `surtree fit` does is repeated on samples of the rows. Ctrl-C ends it with the
     samples that are done; the exit code is 130.
     """
-    refuse({"--folds goes with --method folds": how.folds is not None and how.method != "folds"})
+    refuse(
+        {"--folds goes with --method folds": how.folds is not None and how.method != "folds"}
+        | target.wrong(tree, tuned=target.treatment is None)
+    )
     training = read_training(data, target, asked, form, quiet=json)
     survival = training.survival
-    model = SurTreeCV(**tree.parameters(tuned=True), cv=default_folds(survival) or 2)
+    # Trees of treatment effects are not tuned.
+    tuning = {} if target.treatment else {"cv": default_folds(survival) or 2}
+    parameters = tree.parameters(tuned=bool(tuning))
+    model = estimator(survival, parameters, target.reference, **tuning)
     result = validated(
         model,
         training.X,
@@ -86,7 +93,8 @@ def validate(
         horizons=how.horizons,
         n_jobs=search.jobs,
     )
-    text = f"{result}\n\n{prediction_verdicts(result, None, 0)[0]}"
+    verdicts = "\n".join(map(str, prediction_verdicts(result, None, 0)))
+    text = f"{result}\n\n{verdicts}"
     if not result.stopped_early:
         return Result(text, validation_json(result) or {})
     samples = plural(result.n_repetitions, "sample")
@@ -100,8 +108,7 @@ def validated(model: Any, X: pl.DataFrame, survival: Survival, **how: Any) -> Va
         return resample(
             model,
             X,
-            *survival.given,
-            id=survival.id,
+            **survival.inputs,
             groups=survival.group,
             progress=bar.counting("Validating", "samples"),
             **how,
@@ -113,7 +120,8 @@ def evaluate(
     model: options.ModelFile,
     data: options.Data,
     target: Annotated[
-        TargetColumns, Take("time! event! entry weight id drop_incomplete zero_times")
+        TargetColumns,
+        Take("time! event cause treatment entry weight id drop_incomplete zero_times"),
     ],
     how: Annotated[ValidationOptions, Take("bootstraps horizons")],
     form: options.FileOptions,
@@ -124,13 +132,12 @@ def evaluate(
     The rows should not be those that the model was fitted on; for these, use surtree validate.
     """
     fitted = read_any_model(model)
-    X, survival, _ = read_outcomes(data, fitted, target, form)
+    X, survival = read_outcomes(data, fitted, target, form)
     with failures(ValueError, TypeError):
         evaluation = evaluate_rows(
             fitted,
             X,
-            *survival.given,
-            id=survival.id,
+            **survival.inputs,
             horizons=how.horizons,
             n_bootstraps=how.bootstraps,
         )

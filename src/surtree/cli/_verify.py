@@ -12,8 +12,6 @@ from surtree.cli._console import DATA_ERROR, Result, say, shown_as_lines
 from surtree.cli._models import read_model, read_outcomes, write_model
 from surtree.cli._progress import progress_bar
 from surtree.cli._target import TargetColumns
-from surtree.estimators.tree import SurTree
-from surtree.reading.columns import Reading, read_column
 from surtree.reading.errors import UserError, failures
 from surtree.verification import Verification
 from surtree.verification import verify as verify_model
@@ -59,18 +57,13 @@ def verify(
     confirmed, and else 1; what differs is one sentence each.
     """
     fitted = read_model(model)
-    _require_options(fitted, target)
-    X, survival, frame = read_outcomes(data, fitted, target, form, for_search=True)
-    arm = None
-    if target.treatment is not None:
-        arm = read_column(frame[target.treatment], Reading("categorical")).to_numpy()
+    X, survival = read_outcomes(data, fitted, target, form, for_search=True)
     # Warnings say what it would take, before it starts.
     with shown_as_lines(Warning), progress_bar() as bar, failures(ValueError, TypeError, OSError):
         result = verify_model(
             model,
             X,
-            *survival.given,
-            treatment=arm,
+            **survival.inputs,
             time_limit=how.time_limit,
             progress=bar.verifying(),
             export=how.export,
@@ -85,17 +78,6 @@ def verify(
         return Result(str(result), _json(result))
     differences = tuple(result.differences) if json else ()
     return Result(str(result), _json(result), differences, DATA_ERROR)
-
-
-def _require_options(model: SurTree, target: TargetColumns) -> None:
-    """Raise an error unless the options are those of the kind of model."""
-    outcome = model.tree_.outcome
-    for name in ("event", "cause", "treatment"):
-        is_given, is_needed = getattr(target, name) is not None, name in outcome.row_columns
-        if is_given != is_needed:
-            needed = " and ".join(f"--{column} COLUMN" for column in outcome.row_columns)
-            others = "" if is_needed else f", and not --{name}"
-            raise UserError(f"this is a model of {outcome.noun}: give {needed}{others}")
 
 
 def _json(result: Verification) -> dict[str, Any]:
