@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from surtree._support.schema import Check, Number, list_of, optional, record, te
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_target_rows, warn_of_columns
+from surtree.outcomes.measures import one_event_metrics
 from surtree.solver.verbose import counting, quiet
+from surtree.tree.resolve import last_step
 from surtree.validation._rows import (
     JudgedRows,
     Positions,
@@ -241,8 +244,10 @@ def compare(
         raise ValueError("models must be a mapping of names to estimators, with one at least.")
     given = RowInputs(X, y, sample_weight, entry, id, groups).in_memory("compare")
     for model in models.values():
+        _require_one_event(model)
         require_fit_parameters(model, given)
     rows = judged(read_target_rows(given), None)
+    rows = replace(rows, metrics=one_event_metrics(rows.times))
     warn_of_columns(given)
     fold = rows.deal(np.random.default_rng(random_state), int(n_folds))
     numbers = np.unique(fold)
@@ -262,6 +267,15 @@ def compare(
     scores = scores.reshape(len(models), numbers.size + 1, len(COMPARED))
     held_out = np.ascontiguousarray(scores[:, :-1].transpose(0, 2, 1))
     return Comparison(tuple(map(str, models)), held_out, np.ascontiguousarray(scores[:, -1]))
+
+
+def _require_one_event(model: Any) -> None:
+    """Raise an error where a model has arms, which are judged otherwise; y tells causes."""
+    if "treatment" in signature(last_step(model).model.fit).parameters:
+        raise ValueError(
+            f"compare judges models of one event, and {type(model).__name__} has arms: validate "
+            "judges it alone."
+        )
 
 
 def _score(
