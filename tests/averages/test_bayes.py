@@ -208,6 +208,30 @@ def test_a_hook_stops_it(gbsg2):
     assert (model.status_, model.n_stages_) == ("interrupted", 2)
 
 
+def test_drawn_trees_average_to_the_first_stage(gbsg2):
+    X, y = gbsg2
+    model = SurTreeBayes(2, 1).fit(X, y)
+    trees = SurTreeBayes(2, n_jobs=2).draw_trees(400, X, y)
+    risk = np.array([tree.theta[tree.apply(X.head(40))] for tree in trees])
+    error = risk.std(axis=0) / np.sqrt(len(trees))
+    # Draws are random; the largest of 40 deviations is rarely above four.
+    assert (abs(risk.mean(axis=0) - model.predict(X.head(40))) < 5 * error).all()
+    for tree in trees[:20]:
+        a = tree.objective.shrinkage
+        np.testing.assert_allclose(tree.theta, (tree.events + a) / (tree.hazard + a), rtol=1e-12)
+        assert tree.depth <= 2
+        assert tree.n_samples.min() >= 5
+    assert {tree.objective.shrinkage for tree in trees} <= {1.0, 3.0, 9.0, 27.0}
+    again = model.draw_trees(10, X, y)
+    assert [str(tree) for tree in again] == [str(tree) for tree in trees[:10]]
+    with pytest.raises(ValueError, match="n_trees"):
+        model.draw_trees(0, X, y)
+    with pytest.raises(ValueError, match="cox=None"):
+        SurTreeBayes(cox="offset").draw_trees(1, X, y)
+    with pytest.raises(ValueError, match="time_limit"):
+        SurTreeBayes(time_limit=1e-9).draw_trees(10_000, X, y)
+
+
 def test_missing_values_and_new_categories_have_a_bin():
     random = np.random.default_rng(0)
     X = pd.DataFrame(

@@ -11,11 +11,12 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.parallel import FoldProgress
-from surtree._support.parameters import read_time_limit
+from surtree._support.parameters import read_time_limit, require_whole
 from surtree._support.stack import user_level
 from surtree._support.status import Status
 from surtree._support.types import Floats
@@ -34,6 +35,8 @@ from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.training import TrainingData
 from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
 from surtree.solver.verbose import counting
+from surtree.survival.objective import RelativeRisk
+from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
 
 # Bytes of the tables of all stages.
@@ -179,6 +182,68 @@ class SurTreeBayes(ProportionalEstimator):
         problem = self._read_problem(RowInputs(X, y, sample_weight, entry, id))
         self._fit_problem(problem, start)
         return self
+
+    def draw_trees(
+        self,
+        n_trees: int,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | str | None = None,
+        entry: ArrayLike | str | None = None,
+        id: ArrayLike | str | None = None,
+        *,
+        seed: int = 0,
+    ) -> list[Tree]:
+        """Draw trees from the posterior of the first stage, exactly and independently.
+
+        A tree is drawn with its posterior probability given the rows, and with it the strength
+        ``a`` of the prior of its leaves. A leaf with ``E`` events, ``H`` expected by the baseline,
+        has its posterior mean: ``theta = (E + a) / (H + a)``. Trees keep no at-risk counts: their
+        curves are multiples of the baseline. The model is not changed.
+
+        Parameters
+        ----------
+        n_trees : int
+            How many trees.
+        X, y, sample_weight, entry, id
+            As in `SurTree.fit`, for tables in memory: a model does not keep its rows.
+        seed : int, default=0
+            The same seed draws the same trees, on any number of threads.
+
+        Examples
+        --------
+        >>> from surtree import SurTreeBayes
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> trees = SurTreeBayes().draw_trees(200, X, y)
+        >>> first = [tree.cuts[tree.cut[0]].rule for tree in trees if tree.n_splits]
+        >>> 0.6 < first.count("positive_nodes > 3") / len(trees) < 0.75
+        True
+        """
+        require_parameters(self)
+        require_whole("n_trees", n_trees, 1)
+        require_whole("seed", seed, 0, 2**63 - 1)
+        if self.cox is not None:
+            raise ValueError("draw_trees is for cox=None: its trees multiply the baseline alone.")
+        given = RowInputs(X, y, sample_weight, entry, id).in_memory("draw_trees")
+        reader: Self = clone(self)
+        problem = reader._read_problem(given)
+        rows, prior = reader._merge(problem), TreePrior()
+        draws = rows.problem(rows.expected * (rows.events.sum() / rows.expected.sum())).draw(
+            stage_limits(int(self.max_depth), int(self.min_samples_leaf)),
+            prior,
+            n_draws=int(n_trees),
+            seed=int(seed),
+            time_limit=read_time_limit(self.time_limit),
+            n_jobs=self.n_jobs,
+        )
+        if draws.status != "optimal":
+            raise ValueError("time_limit ended the draws: there are no trees. Allow more time.")
+        problems = [problem.with_objective(RelativeRisk(a)) for a in prior.strengths]
+        return [
+            problems[strength].build([topology])[0].tree
+            for topology, strength in zip(draws.topologies, draws.strength.tolist(), strict=True)
+        ]
 
     @property
     def n_stages_(self) -> int:
