@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from surtree._support.parameters import require_not_negative
 from surtree._support.types import ArrayValue, Floats
@@ -122,7 +123,12 @@ def cost_complexity_path(
          32.1092       0       477.855
     """
     template = SurTree() if estimator is None else estimator
-    model = SurTree(**template.get_params()).fit(X, y, sample_weight, entry)
+    if type(template) is not SurTree:
+        raise TypeError(
+            f"penalties are for a SurTree, of one event: got {type(template).__name__}, whose "
+            "path_ has the best tree of every size"
+        )
+    model = clone(template).fit(X, y, sample_weight, entry)
     corners = _lower_hull(model.path_)
     rises = [_rise(larger, smaller) for larger, smaller in pairwise(corners)]
     return CostComplexityPath(

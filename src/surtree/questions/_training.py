@@ -31,6 +31,11 @@ def fitted_problem(model: Any, given: RowInputs, what: str) -> tuple[SurTree, Fi
             f"a taught tree follows its teacher, and there is no {what} of it on the rows: pass "
             f"SurTree(max_depth={fitted.max_depth}), fitted"
         )
+    if "treatment" in fitted.tree_.outcome.row_columns and given.treatment is None:
+        raise ValueError(
+            f"there is no {what} of a tree of treatment effects: column_costs and force_questions "
+            "take its arms, as treatment"
+        )
     require_parameters(fitted)
     data = rows_to_fit(fitted, read_rows(fitted, given, reader_of(fitted)))
     problem = make_problem(encoder_of(fitted), data)
