@@ -60,6 +60,7 @@ from surtree.questions import (
     Swap,
     column_costs,
     force_questions,
+    keep,
     near_optimal,
     question_costs,
     question_swaps,
@@ -90,6 +91,7 @@ from surtree.tree import (
     leaf_curves,
     leaf_hazard_ratios,
 )
+from surtree.tree.kept import Kept
 from surtree.validation import (
     ColumnDrift,
     ColumnUse,
@@ -141,6 +143,7 @@ __all__ = [
     "ForcedTree",
     "HeldOutScores",
     "HeterogeneityTest",
+    "Kept",
     "LeafCheck",
     "LeafCurve",
     "LeafEffect",
@@ -195,6 +198,7 @@ __all__ = [
     "evaluate",
     "force_questions",
     "heterogeneity_test",
+    "keep",
     "leaf_curves",
     "leaf_hazard_ratios",
     "leaf_incidence",

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from surtree._support.stack import user_level
 
-Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited"]
+Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited", "kept"]
 STATUSES: tuple[Status, ...] = get_args(Status)
 # Of searches that came to their end.
 FINISHED: tuple[Status, ...] = ("optimal", "rounded")
@@ -54,6 +54,11 @@ WORDS: dict[Status, Words] = {
         "edited",
         "edited: certificate void",
         "the file of the model was edited, or has no digest",
+    ),
+    "kept": Words(
+        "kept by choice",
+        "kept by choice, with a bound for all trees",
+        "the tree was chosen by hand",
     ),
 }
 

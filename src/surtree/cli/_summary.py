@@ -24,6 +24,8 @@ def certificate(model: SurTree) -> str:
     objective = model.tree_.objective
     if model.status_ == "optimal":
         line = f"optimal: no tree within these limits {objective.is_best}"
+    if model.kept_ is not None:
+        line = f"{WORDS['kept'].title}: {model.kept_}"
     if 0 < model.proven_depth_ < model.max_depth:
         line += f"; of depth {model.proven_depth_} the best trees are known"
     if model.receipt_ is not None:

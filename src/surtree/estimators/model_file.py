@@ -17,6 +17,7 @@ from surtree.data.names import load_columns, save_columns
 from surtree.estimators.model_validate import MODEL_FORMATS, validate_model
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.time_axis import read_horizons
+from surtree.tree.kept import read_kept, save_kept
 from surtree.tree.objective_file import read_objective, save_objective
 from surtree.tree.receipt import read_receipt, save_receipt
 from surtree.tree.size import Size
@@ -43,7 +44,7 @@ _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 _OF_THE_ROWS = frozenset(
     {
         *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
-        *("receipt_", "comparison_", "_teaching"),
+        *("receipt_", "comparison_", "_teaching", "kept_"),
     }
 )
 # Models were fitted with this before there was a choice.
@@ -105,6 +106,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "receipt": save_receipt(estimator.receipt_),
         "comparison": save_comparison(estimator.comparison_),
         "teaching": save_teaching(estimator._teaching),
+        "kept": save_kept(estimator.kept_),
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
@@ -164,6 +166,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "receipt_": read_receipt(saved),
         "comparison_": read_comparison(saved.get("comparison")),
         "_teaching": read_teaching(saved.get("teaching")),
+        "kept_": read_kept(saved.get("kept")),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],
         "path_": tuple(

@@ -23,6 +23,7 @@ from surtree._support.status import STATUSES
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.outcomes.effect_results_file import correction_format, heterogeneity_format
+from surtree.tree.kept import kept_format
 from surtree.tree.receipt import receipt_format
 from surtree.tree.teaching import teaching_format
 from surtree.tree.tree import Tree
@@ -110,6 +111,7 @@ _KEPT = {
     "receipt": optional(receipt_format),
     "comparison": optional(comparison_format),
     "teaching": optional(teaching_format),
+    "kept": optional(kept_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
@@ -169,7 +171,9 @@ def _faults_of_path(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[
     path = saved["path"]
     if [size["splits"] for size in path] != list(range(len(path))):
         yield "its path does not count the splits from zero"
-    if {size["tree"] for size in path} != set(range(len(trees))):
+    # A tree that was kept by choice need not be the best of its size.
+    kept = {0} if saved["status"] == "kept" else set()
+    if {size["tree"] for size in path} | kept != set(range(len(trees))):
         yield "its path does not have each of its trees"
     if any(trees[size["tree"]].n_splits > size["splits"] for size in path):
         yield "a tree of its path has too many splits"
@@ -193,6 +197,8 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
             yield "its path has a size that is worse than a smaller one"
         before = size["loss"]
     loss, bound = saved["loss"], saved["lower_bound"]
+    if (saved["status"] == "kept") != (saved.get("kept") is not None):
+        yield "it is kept by choice without what is known of that, or the other way round"
     if saved["status"] == "edited":
         expected = 1.0
         if bound != 0 or any(size["lower_bound"] != 0 for size in saved["path"]):

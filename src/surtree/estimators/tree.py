@@ -26,6 +26,7 @@ from surtree.fitting.fit_problem import FitProblem
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
+from surtree.tree.kept import Kept
 from surtree.tree.receipt import Receipt
 from surtree.tree.size import Size
 from surtree.validation import Validation
@@ -43,6 +44,7 @@ class _Fitted(SavedEstimator, TreeEstimator):
     validation_: Validation | None
     row_digest_: tuple[int, ...] | None
     receipt_: Receipt | None
+    kept_: Kept | None
     encoder_: Encoder
     surtree_version_: str | None
     follow_up_: FollowUp | None
@@ -138,7 +140,9 @@ class SurTree(_Fitted):
         ``path_`` say what is proven. "rounded" is a search to the end where weights are so uneven
         that rounding leaves a gap of more than 1e-9. A model loaded from a file that was edited by
         hand has the status "edited": nothing is proven, the lower bounds are zero and the gap is
-        one.
+        one. A tree that was chosen by hand (`surtree.keep`) has the status "kept".
+    kept_ : Kept or None
+        What is known of a tree that was chosen by hand.
     proven_depth_ : int
         The largest depth, up to ``max_depth``, whose optimum is known: where a limit ended the
         search, no tree of that depth is better than the one in ``path_`` for its size.
@@ -237,7 +241,7 @@ class SurTree(_Fitted):
     # These attributes are None until others set them.
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
-        *("validation_", "receipt_", "comparison_", "_teaching"),
+        *("validation_", "receipt_", "comparison_", "_teaching", "kept_"),
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"
@@ -307,6 +311,17 @@ class SurTree(_Fitted):
         """The loss of the tree on its training rows, without the penalty of shrinkage."""
         check_is_fitted(self)
         return self.tree_.unpenalised_loss
+
+    @property
+    def _refuses_samples(self) -> str:
+        """Why it cannot be fitted on samples of rows; empty where it can."""
+        if getattr(self, "kept_", None) is None:
+            return ""
+        return (
+            "The tree of this model was chosen by hand, and on a sample nobody can choose: "
+            "validate sklearn.base.clone(model), the modelling without the choice, or evaluate "
+            "this tree on other rows."
+        )
 
     def _limits(self, target: Target) -> Limits:
         """Return the limits of the search for these rows."""

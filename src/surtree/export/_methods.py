@@ -105,7 +105,7 @@ def export_methods(
 
 def _objective(findings: Findings) -> Iterator[str]:
     tree, certificate = findings.tree, findings.certificate
-    exact = certificate is not None and certificate.status is not None
+    exact = certificate is not None and certificate.status not in (None, "kept")
     loss = "the tree minimises" if exact else "the loss of the tree is"
     yield findings.outcome.objective_text(loss)
     shrinkage = float(tree.objective.shrinkage)
@@ -140,7 +140,7 @@ def _tuning(findings: Findings, model: Any) -> Iterator[str]:
         yield _tuned(findings.scores, findings.tuning)
     elif certificate is None or certificate.status is None:
         return
-    elif findings.fitted_with is None or certificate.status == "edited":
+    elif findings.fitted_with is None or certificate.status in ("edited", "kept"):
         yield "Whether size and shrinkage were tuned is not recorded."
     elif hasattr(model, "best_estimator_"):
         yield f"Parameters were chosen by {type(model).__name__}."
@@ -183,6 +183,9 @@ def _proof(certificate: Certificate | None) -> Iterator[str]:
         return
     if certificate.status == "edited":
         yield f"Nothing is proven about the tree: {WORDS['edited'].clause}."
+        return
+    if certificate.kept is not None:
+        yield f"The tree was chosen by hand: {certificate.kept} (on the rows of the fit)."
         return
     limits = ", ".join(certificate.limits)
     if certificate.status == "optimal":

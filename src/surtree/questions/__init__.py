@@ -3,6 +3,7 @@
 from surtree.questions._force import ForcedTree, force_questions
 from surtree.questions.columns import ColumnCost, ColumnCosts, column_costs
 from surtree.questions.costs import NodeQuestions, PricedQuestion, QuestionCosts, question_costs
+from surtree.questions.keep import keep
 from surtree.questions.near import NearOptimal, near_optimal
 from surtree.questions.near_result import FirstTree, NearColumn, PersonRanges
 from surtree.questions.swaps import QuestionSwaps, Swap, question_swaps
@@ -22,6 +23,7 @@ __all__ = [
     "Swap",
     "column_costs",
     "force_questions",
+    "keep",
     "near_optimal",
     "question_costs",
     "question_swaps",

@@ -14,6 +14,7 @@ from surtree.questions._first import position_of
 from surtree.questions._near_search import node_thetas
 from surtree.solver.problem import TreeTopology
 from surtree.tree.tree import Tree
+from surtree.words.numbers import plural
 
 Condition = Callable[[TreeTopology], bool]
 
@@ -37,6 +38,20 @@ def conditions_of(
     if not wanted:
         raise ValueError("say what the tree must satisfy: a predicate, monotone or max_columns")
     return wanted
+
+
+def condition_text(
+    predicate: Callable[[Tree], object] | None,
+    monotone: Mapping[str, int] | None,
+    max_columns: int | None,
+) -> str:
+    """Return the conditions in words, as a part of a sentence about a tree."""
+    parts = [] if predicate is None else ["satisfies a condition of its user"]
+    if max_columns is not None:
+        parts.append(f"asks about at most {plural(max_columns, 'column')}")
+    for name, sign in (monotone or {}).items():
+        parts.append(f"lets the risk only {'rise' if sign > 0 else 'fall'} with {name}")
+    return " and ".join(parts)
 
 
 def _few_columns(problem: FitProblem, max_columns: Any) -> Condition:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import encoder_of
 from surtree.data.table import Column, Table
 from surtree.fitting.training import TrainingData
+from surtree.tree.tree import Tree
 
 Answers = NDArray[np.bool_]
 
@@ -36,6 +37,35 @@ def first_questions(first: Any, estimator: Any, data: TrainingData) -> list[tupl
     else:
         cuts = _both_sides(_read(first, data.table), data)
     return [(cut, cut.holds(data.table.column(cut.column))[data.present]) for cut in cuts]
+
+
+def asked_text(tree: Tree, paths: Iterable[str], columns: Mapping[str, str] | None = None) -> str:
+    """Return what a tree asks at the ends of paths, in words; of some, that is a column alone."""
+    parts = []
+    for path in paths:
+        node = 0
+        for answer in path:
+            node = int((tree.right if answer == "y" else tree.left)[node])
+        answers = ", ".join({"y": "yes", "n": "no"}[answer] for answer in path)
+        column = (columns or {}).get(path)
+        what = f'"{tree.worded_cuts[node].rule}"' if column is None else f"about {column}"
+        parts.append(f"{what} {f'after {answers}' if path else 'first'}")
+    return f"asks {' and '.join(parts)}"
+
+
+def wish_text(
+    wanted: Mapping[str, Any], forbid: Sequence[str] | Mapping[str, Sequence[str]], tree: Tree
+) -> str:
+    """Return what was asked for, in words."""
+    columns = {path: one for path, one in wanted.items() if isinstance(one, str)}
+    parts = [asked_text(tree, wanted, columns)] if wanted else []
+    sides = forbid if isinstance(forbid, Mapping) else {"": forbid}
+    for side, names in sides.items():
+        if names:
+            parts.append(
+                f"does not ask about {', '.join(names)}{f' below {side!r}' if side else ''}"
+            )
+    return " and ".join(parts)
 
 
 def _read(first: Any, table: Table) -> Cut:

@@ -23,7 +23,7 @@ from surtree.estimators.parameters import limits_of, require_parameters
 from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.training import TrainingData, read_training_data
-from surtree.questions._first import Answers, first_questions, position_of
+from surtree.questions._first import Answers, first_questions, position_of, wish_text
 from surtree.questions._search_result import SearchResult
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
@@ -52,6 +52,8 @@ class ForcedTree:
         The same for trees that ask whatever they like, within the same limits.
     status : Status
         "optimal" where both trees are proven.
+    condition : str
+        What was asked for, as in 'asks "age > 50" first'.
 
     Examples
     --------
@@ -69,6 +71,12 @@ class ForcedTree:
     free_loss: float
     free_lower_bound: float
     status: Status
+    condition: str = ""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is proven that no tree of this kind is better."""
+        return self.status == "optimal"
 
     @property
     def cost(self) -> float:
@@ -174,6 +182,7 @@ def force_questions(
         min(free.loss, best.loss),
         min(free.lower_bound, best.loss),
         first_unproven((free.status, best.status)),
+        wish_text(wanted, forbid, best.tree),
     )
 
 

@@ -14,7 +14,7 @@ from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.estimators.tree import SurTree
 from surtree.fitting.fit_problem import FitProblem
-from surtree.questions._conditions import conditions_of
+from surtree.questions._conditions import condition_text, conditions_of
 from surtree.questions._near_search import End, NearSearch, node_thetas
 from surtree.questions._search_result import missed_share
 from surtree.questions._training import fitted_problem
@@ -242,6 +242,7 @@ class NearOptimal:
         ('complete', 0.002)
         """
         wanted = conditions_of(self._problem, predicate, monotone, max_columns)
+        text = condition_text(predicate, monotone, max_columns)
         clock = Clock(read_time_limit(time_limit))
         search = NearSearch(self._problem, self._model, read_share(within), clock, distinct=False)
         n_seen = 0
@@ -251,9 +252,11 @@ class NearOptimal:
                     tree = self.trees_of([topology])[0]
                     loss, n_seen = tree.total_loss, n_seen + position + 1
                     cost = max(loss - self.loss, 0.0)
-                    return FirstTree(tree, loss, cost, self.share(loss), within, n_seen, "complete")
+                    return FirstTree(
+                        tree, loss, cost, self.share(loss), within, n_seen, "complete", text
+                    )
             n_seen += len(gains)
-        return FirstTree(None, None, None, None, within, n_seen, search.end)
+        return FirstTree(None, None, None, None, within, n_seen, search.end, text)
 
     def trees_of(self, topologies: Sequence[TreeTopology]) -> NearTreeList:
         """Return trees of the same rows."""

@@ -118,6 +118,8 @@ class FirstTree:
     end : {"complete", "max_trees", "time_limit", "memory_limit", "interrupted"}
         "complete" where the answer is proven: no better tree satisfies the condition, or none
         within the share does.
+    condition : str
+        The condition in words.
 
     Examples
     --------
@@ -136,6 +138,12 @@ class FirstTree:
     within: float
     n_seen: int
     end: End
+    condition: str = ""
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether it is proven that no tree of this kind is better."""
+        return self.end == "complete"
 
     def __repr__(self) -> str:
         if self.share is None:

@@ -18,6 +18,7 @@ from surtree.cuts.cut import Cut
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
 from surtree.fitting.fit_problem import FitProblem
+from surtree.questions._first import asked_text
 from surtree.questions._force import is_allowed, join_gains, joined_topology
 from surtree.questions._look import Effort
 from surtree.questions._training import fitted_problem
@@ -61,6 +62,8 @@ class Swap:
     difference, standard_error : float
         The loss per row on held-out rows less that of trees without the swap, and its standard
         error over folds; NaN where no folds were asked for.
+    is_proven : bool
+        Whether it is proven that no tree of this kind is better.
 
     Examples
     --------
@@ -80,6 +83,12 @@ class Swap:
     n_moved: int
     difference: float = nan
     standard_error: float = nan
+    is_proven: bool = True
+
+    @property
+    def condition(self) -> str:
+        """What the tree is the best of, in words."""
+        return asked_text(self.tree, [self.path[:end] for end in range(len(self.path) + 1)])
 
 
 @dataclass(frozen=True)
@@ -248,6 +257,7 @@ def question_swaps(
         ]
     n_rows = problem.data.sums.weight.size
     status = first_unproven([costs.status, *here.statuses])
+    swaps = [replace(swap, is_proven=status == "optimal") for swap in swaps]
     return QuestionSwaps(costs, tree, tuple(swaps), time, n_rows, n_folds, status)
 
 

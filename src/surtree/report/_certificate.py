@@ -119,7 +119,9 @@ def _sizes_text(findings: Findings) -> tuple[str, str]:
     open_sizes = [
         size for size in findings.sizes if size.loss - size.lower_bound > SAME_LOSS * size.loss
     ]
-    if verdict(findings.certificate).proven and not open_sizes:
+    certificate = findings.certificate
+    is_kept = certificate is not None and certificate.kept is not None
+    if (is_kept or verdict(certificate).proven) and not open_sizes:
         return (
             "The best tree of every size",
             "The same search found the smallest loss for every number of splits.",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from surtree._support.status import WORDS, Status
 from surtree.summary.findings import Audited, Certificate
 from surtree.survival.objective import Objective
+from surtree.tree.kept import Kept
 
 # A bound with a larger gap says next to nothing.
 WEAK = 0.5
@@ -51,6 +52,8 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
             "has proven may have been about another tree.",
         )
+    if certificate.kept is not None:
+        return _of_choice(certificate, certificate.kept, certificate.gap)
     proof = _of_search(certificate, certificate.status, certificate.gap)
     if certificate.confirmed_on:
         confirmed = f"All of this was confirmed by a second program on {certificate.confirmed_on}."
@@ -59,6 +62,20 @@ def verdict(certificate: Certificate | None) -> Verdict:
         return proof
     end = WORDS[certificate.fold_status].clause
     return replace(proof, text=f"{proof.text} In cross-validation, {end} at least once.")
+
+
+def _of_choice(certificate: Certificate, kept: Kept, gap: float) -> Verdict:
+    best = "No." if kept.best_is_proven else "Perhaps."
+    text = str(kept)
+    limits = ", ".join(certificate.limits)
+    return Verdict(
+        False,
+        "Yes." if kept.missed else best,
+        f"Kept by choice: {text}",
+        f"This tree was chosen by hand. No tree with {limits} has a {certificate.loss_name} below "
+        f"the bound, which is {percent(gap)} less. Questions to choose from: "
+        f"{certificate.questions}.",
+    )
 
 
 def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:

@@ -22,6 +22,7 @@ from surtree.questions.swaps import QuestionSwaps
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
+from surtree.tree.kept import Kept
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.teaching import Teaching
 from surtree.tree.tree import Tree
@@ -51,6 +52,7 @@ class Certificate:
     # How the searches of a cross-validation ended; "optimal" without one.
     fold_status: Status = "optimal"
     proven_depth: int = 0  # the largest depth whose optimum is known
+    kept: Kept | None = None  # what is known of a tree that was chosen by hand
     confirmed_on: str = ""  # when a second program confirmed all of it; empty where none did
     # What no other tree does more, what the tree that does it is, and what the loss is called.
     is_best: str = Objective.is_best
@@ -200,6 +202,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
             any_split=any(size.tree.n_splits for size in model.path_),
             fold_status="optimal" if tuning is None else tuning.status,
             proven_depth=model.proven_depth_,
+            kept=model.kept_,
             confirmed_on="" if model.receipt_ is None else model.receipt_.date,
             is_best=model.tree_.objective.is_best,
             proven=model.tree_.objective.proven,

@@ -47,6 +47,11 @@ def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
             "A taught tree is proven to be the nearest to its teacher, and files do not keep the "
             "teacher: there is nothing that a second program could confirm."
         )
+    if model.kept_ is not None:
+        raise ValueError(
+            "The tree of this model was chosen by hand, and is no optimum that a second program "
+            "could confirm: verify the model that it was kept from."
+        )
     if model.tree_.n_persons is not None:
         raise ValueError(
             "This model was fitted with an id: the program does not know start-stop rows of "
