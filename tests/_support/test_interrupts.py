@@ -50,10 +50,7 @@ def wait_for_threads():
 
 
 """
-SLOW = {
-    "cv": "SurTreeCV(6, cv=3, n_jobs=2).fit(X, y)",
-    "validate": "validate(SurTree(6), X, y, n_bootstraps=4, n_jobs=2)",
-}
+SLOW = "SurTreeCV(6, cv=3, n_jobs=2).fit(X, y)"
 
 
 def interrupted(code, begun=2):
@@ -76,16 +73,14 @@ def interrupted(code, begun=2):
     return process.returncode, output, errors
 
 
-@pytest.mark.parametrize("name", SLOW)
-def test_ctrl_c_ends_the_process_as_any_other(name):
-    code, _, errors = interrupted(SLOW[name])
+def test_ctrl_c_ends_the_process_as_any_other():
+    code, _, errors = interrupted(SLOW)
     assert code == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
 
 
-@pytest.mark.parametrize("name", SLOW)
-def test_after_ctrl_c_no_thread_searches_on(name):
-    caught = f"try:\n    {SLOW[name]}\nexcept KeyboardInterrupt:\n    wait_for_threads()\n"
+def test_after_ctrl_c_no_thread_searches_on():
+    caught = f"try:\n    {SLOW}\nexcept KeyboardInterrupt:\n    wait_for_threads()\n"
     code, output, errors = interrupted(caught)
     assert (code, output, errors) == (0, "no thread runs on\n", "")
 
