@@ -199,6 +199,9 @@ class NearTrees::Walk {
             Stream& stream = node.streams[k];
             stream.least = &node == root_.get() ? least_ : solved.profile[k] - slack_;
             const auto add = [&](const Column& column, int c, const Profile& yes, const Profile& no) {
+                // Kernels of one or two levels, and those of unordered columns of many bins, take every cut:
+                // an empty side is a leaf worth nothing, the other the node as it is. That raises no optimum,
+                // and so costs a search nothing, but it is no tree.
                 if (!counts.divides(column.side(c, true), node.rows.n)) return;
                 const auto add_shares = [&](const Choice& choice) {
                     Option option{choice.cut, {}};

@@ -20,7 +20,7 @@ from surtree.questions._search_result import missed_share
 from surtree.questions._training import fitted_problem
 from surtree.questions.near_result import ENDS, FirstTree, NearColumn, PersonRanges
 from surtree.solver.clock import Clock
-from surtree.solver.problem import TreeTopology
+from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.objective import RelativeRisk
 from surtree.tree.leaf_curve import curve_of
 from surtree.tree.tree import Tree
@@ -360,8 +360,11 @@ def _columns(
     cuts, names = problem.encoder.cuts_, problem.data.table.names
     column_of = np.array([cut.column for cut in cuts], dtype=np.intp)
     asks = np.zeros((len(topologies), len(names)), dtype=np.bool_)
-    for row, topology in zip(asks, topologies, strict=True):
-        row[column_of[topology.cut[topology.cut >= 0]]] = True
+    if topologies:
+        forest = Forest.of(topologies)
+        splits = forest.cut >= 0
+        tree = np.repeat(np.arange(len(topologies)), np.diff(forest.begin))
+        asks[tree[splits], column_of[forest.cut[splits]]] = True
 
     def first(has: NDArray[np.bool_]) -> float | None:
         return float(losses[np.argmax(has)]) if has.any() else None
