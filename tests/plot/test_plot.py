@@ -535,9 +535,9 @@ def test_the_demo_reports_a_proven_tree_and_ends_with_its_pictures(tmp_path):
         "686 women, 299",
         "optimal",
         "0.00%",
-        "positive_nodes <= 7",
+        "positive_nodes <= 3",
         "40 bootstrap",
-        "4 of 6 leaves rarely reproduced: use the predictions of the tree",
+        "1 of 4 leaves rarely reproduced: use the predictions of the tree",
         "So should I use it?",
     ):
         assert words_of_it in report

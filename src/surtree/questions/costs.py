@@ -142,7 +142,7 @@ class QuestionCosts:
     >>> from surtree.datasets import load_gbsg2
     >>> X, y = load_gbsg2()
     >>> question_costs(SurTree(max_depth=2).fit(X, y), X, y)
-    QuestionCosts(3 nodes, 156 questions, loss=425.907)
+    QuestionCosts(3 nodes, 147 questions, loss=425.907)
     """
 
     loss: float
