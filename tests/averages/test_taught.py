@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import surtree
 from surtree import PointsTable, SurTree, SurTreeBayes, SurTreeCV, TaughtTree
@@ -191,6 +191,25 @@ def test_a_teacher_of_another_length_or_of_other_columns_is_refused(gbsg2):
         TaughtTree(2, teacher=SurTree(1).fit(X[["age", "menopause"]], y)).fit(X, y)
     with pytest.raises(ValueError, match="teacher must be"):
         TaughtTree(2, teacher=["a", "forest"]).fit(X, y)
+    with pytest.raises(ValueError, match="_ByName, cannot predict these rows: 'biomarker'"):
+        TaughtTree(2, teacher=_ByName()).fit(X, y)
+    with pytest.raises(ValueError, match="the class SurTree: pass an object"):
+        TaughtTree(2, teacher=SurTree).fit(X, y)
+
+
+class _ByName:
+    """A fitted teacher of a library that asks a table for its columns by name."""
+
+    def predict(self, X):
+        raise KeyError("biomarker")
+
+
+def test_a_time_limit_ends_the_teacher_too_and_is_named(gbsg2):
+    X, y = gbsg2
+    with pytest.warns(ConvergenceWarning, match="after 1 stage of 16; the last one changed"):
+        model = TaughtTree(2, time_limit=1e-9).fit(X, y)
+    assert model.teacher_.n_stages_ == 1
+    assert "ended by the time limit" in export_methods(model)
 
 
 def test_a_teacher_that_is_not_fitted_is_fitted_as_a_copy_on_the_same_rows(gbsg2):

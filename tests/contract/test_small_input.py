@@ -9,8 +9,11 @@ from surtree import (
     CompetingRisksTree,
     CompetingRisksTreeCV,
     EffectTree,
+    PointsTable,
     SurTree,
+    SurTreeBayes,
     SurTreeCV,
+    TaughtTree,
     audit_tree,
     column_costs,
     correct_effects,
@@ -39,6 +42,10 @@ def causes(y):
 VERBS = {
     "SurTree": lambda X, y, arm: SurTree(max_depth=2).fit(X, y).tree_,
     "SurTreeCV": lambda X, y, arm: SurTreeCV(max_depth=1, cv=3).fit(X, y).held_out_,
+    "TaughtTree": lambda X, y, arm: TaughtTree(max_depth=2).fit(X, y).tree_,
+    "SurTreeBayes": lambda X, y, arm: SurTreeBayes().fit(X, y)._repr_html_(),
+    "SurTreeBayes, cox": lambda X, y, arm: SurTreeBayes(cox="offset").fit(X, y).cox_,
+    "PointsTable": lambda X, y, arm: PointsTable().fit(X, y).card_,
     "GreedyTree": lambda X, y, arm: GreedyTree(max_depth=2).fit(X, y).tree_,
     "ConditionalInferenceTree": lambda X, y, arm: ConditionalInferenceTree().fit(X, y).tree_,
     "LocalSearchTree": lambda X, y, arm: LocalSearchTree(n_restarts=2).fit(X, y).tree_,
@@ -65,6 +72,7 @@ INPUTS = {
     "2 rows": (X[:2], (np.array([True, True]), TIME[:2]), ARM[:2]),
     "all censored": (X, (np.zeros(60, dtype=bool), TIME), ARM),
     "constant columns": (np.ones((60, 3)), (EVENT, TIME), ARM),
+    "equal rows": (np.ones((60, 3)), (np.ones(60, dtype=bool), np.full(60, 2.0)), ARM),
 }
 CENSORED = "All 60 rows are censored: at least one row needs an event"
 NO_ROWS = r"There are no rows|Found array with 0 sample"
@@ -85,6 +93,7 @@ REFUSED = {
     },
     ("force_questions", "1 row"): NO_QUESTION,
     ("force_questions", "constant columns"): NO_QUESTION,
+    ("force_questions", "equal rows"): NO_QUESTION,
 }
 
 

@@ -40,10 +40,12 @@ def fit_teacher(teacher: Any, given: RowInputs) -> Any:
     return clone(teacher, safe=False).fit(given.X, given.y, **taken)
 
 
-def teacher_text(teacher: Any) -> str:
-    """Return who a teacher is, in words."""
+def teacher_text(teacher: Any, fitted: Any = None) -> str:
+    """Return who a teacher is, in words, and how far it came where time ended it."""
     if teacher is None:
-        return "SurTreeBayes, the average over all trees"
+        text = "SurTreeBayes, the average over all trees"
+        is_whole = fitted is None or fitted.status_ == "optimal"
+        return text if is_whole else f"{text}, ended by the time limit"
     return type(teacher).__name__ if hasattr(teacher, "predict") else "an array of risks"
 
 
@@ -54,6 +56,8 @@ def teacher_risk(teacher: Any, X: Any, data: TrainingData) -> Floats:
     for a row over the time that the row was observed, or else what it predicts.
     """
     n_rows, present = data.table.n_rows, data.present
+    if isinstance(teacher, type):
+        raise ValueError(f"teacher is the class {teacher.__name__}: pass an object of it.")
     if not hasattr(teacher, "predict"):
         risk = _one_each(_numbers(teacher), n_rows, "teacher")
         return _require_risks(risk[present], "teacher")
@@ -69,7 +73,7 @@ def teacher_risk(teacher: Any, X: Any, data: TrainingData) -> Floats:
             risk = _one_each(_numbers(teacher.predict(X)), n_rows, name)[present]
     except NotFittedError:
         raise
-    except ValueError as error:
+    except (AttributeError, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"{name} cannot predict these rows: {error}") from error
     return _require_risks(risk, name)
 

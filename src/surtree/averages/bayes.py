@@ -265,13 +265,18 @@ class SurTreeBayes(ProportionalEstimator):
         ]
         return ("column", "probability that a tree asks about it"), rows
 
-    def _fit_problem(self, problem: FitProblem, start: float | None = None) -> Floats:
-        """Add up the trees of rows that were read, and return the risk of each of these."""
+    def _fit_problem(
+        self, problem: FitProblem, start: float | None = None, *, needs_one: bool = False
+    ) -> Floats:
+        """Add up the trees of rows that were read, and return the risk of each of these.
+
+        Where a model is needed, the time limit does not end the first stage.
+        """
         start = perf_counter() if start is None else start
         offset = self._fit_cox(problem.data)
         rows = self._merge(problem, offset)
         self._require_memory(rows)
-        self._add_stages(rows, start)
+        self._add_stages(rows, start, needs_one=needs_one)
         risk = risk_of(self.stages_, rows.binned.bins)[rows.index]
         return risk if offset is None else offset * risk
 
@@ -291,7 +296,7 @@ class SurTreeBayes(ProportionalEstimator):
         default = _STAGES if self.cox is None else _STAGES_AFTER_COX
         return default if self.n_stages is None else int(self.n_stages)
 
-    def _add_stages(self, rows: MergedRows, start: float) -> None:
+    def _add_stages(self, rows: MergedRows, start: float, *, needs_one: bool) -> None:
         """Add up one stage after the other, until all are done or something ends them."""
         limits = stage_limits(int(self.max_depth), int(self.min_samples_leaf))
         prior, time_limit = TreePrior(), read_time_limit(self.time_limit)
@@ -300,7 +305,9 @@ class SurTreeBayes(ProportionalEstimator):
         self.status_, n_stages = "optimal", self._n_stages
         with counting("Averaging", "stages", self.verbose, self.progress) as progress:
             for done in range(n_stages):
-                left = None if time_limit is None else time_limit - (perf_counter() - start)
+                left = None
+                if time_limit is not None and (stages or not needs_one):
+                    left = time_limit - (perf_counter() - start)
                 if left is not None and left <= 0:
                     self.status_ = "time_limit"
                     break

@@ -55,8 +55,11 @@ class TaughtTree(SurTree):
         leaves to their rows.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`; the teacher, where it is None, has the same.
-    min_samples_leaf, min_events_leaf, leaf_curve, time_limit, n_jobs : optional
+    min_samples_leaf, min_events_leaf, leaf_curve, n_jobs : optional
         As in `SurTree`.
+    time_limit : float or None, default=None
+        As in `SurTree`. Where the teacher is None, stages are begun in the first half of it; a
+        teacher of another kind that is fitted here knows no limit.
     memory_limit, progress, verbose : optional
         As in `SurTree`.
 
@@ -135,14 +138,13 @@ class TaughtTree(SurTree):
         given = given.in_memory(type(self).__name__)
         data = read_training_data(self, given, RELATIVE_RISK)
         plain = make_problem(encoder_of(self), data)
-        risk = self._teacher_risk(plain, given)
+        risk = self._teacher_risk(plain, given, clock)
         sums = TaughtRisk(float(self.prior_events)).teach(data.sums, risk)
         problem = FitProblem(replace(data, sums=sums), plain.encoder, plain.binned)
         path = fit_problem(self, problem, limits, clock.left())
         leaf = problem.core.find_leaves(path.topologies[self.tree_.n_splits])
-        self._teaching = Teaching(
-            teacher_text(self.teacher), data.sums.loss(self.tree_.theta[leaf])
-        )
+        teacher = teacher_text(self.teacher, self.teacher_)
+        self._teaching = Teaching(teacher, data.sums.loss(self.tree_.theta[leaf]))
         if is_compared and self.status_ in FINISHED and not clock.is_over:
             limits = replace(limits, max_splits=self.tree_.n_splits)
             best = search_path(self, plain, limits, clock.left()).sizes[-1]
@@ -181,7 +183,7 @@ class TaughtTree(SurTree):
             f"{teacher_text(self.teacher)}, which knows all rows."
         )
 
-    def _teacher_risk(self, problem: FitProblem, given: RowInputs) -> Floats:
+    def _teacher_risk(self, problem: FitProblem, given: RowInputs, clock: Clock) -> Floats:
         """Return the teacher's risk of each row that counts, and remember the teacher."""
         data = problem.data
         if isinstance(self.teacher, str):
@@ -198,9 +200,11 @@ class TaughtTree(SurTree):
             return teacher_risk(self.teacher_, given.X, data)
         apart = {"max_depth", "min_samples_leaf", "progress", "verbose", "time_limit"}
         self.teacher_ = make_like(SurTreeBayes, self, apart)
+        left = clock.left()
+        self.teacher_.time_limit = None if left is None else left / 2
         table = data.table
         remember_columns(self.teacher_, table.names, named=table.named, texts=table.texts)
-        risk: Floats = self.teacher_._fit_problem(problem)
+        risk: Floats = self.teacher_._fit_problem(problem, needs_one=True)
         return risk
 
     def _plain_parameters(self) -> dict[str, Any]:
