@@ -25,7 +25,7 @@ from experiments.real import N_FOLDS
 from experiments.small_cohorts import ALL_ROWS, CohortCase, cohort, measure_by
 from experiments.tables import REAL_TABLES
 from experiments.task import Task
-from experiments.taught_methods import ENSEMBLES
+from experiments.taught_methods import DEEP, ENSEMBLES
 from experiments.taught_methods import METHODS as TAUGHT_METHODS
 
 SEED = 3
@@ -61,7 +61,7 @@ UNUSED = {
     "gse3143": "8661 columns",
 }
 METHODS: dict[str, Callable[[Task], Forecast]] = {
-    **{name: method for name, method in TAUGHT_METHODS.items() if name not in ENSEMBLES},
+    **{name: method for name, method in TAUGHT_METHODS.items() if name not in {**DEEP, **ENSEMBLES}},
     "cox": clipped_cox,
 }
 

@@ -27,9 +27,9 @@ FOREST_LEAF = 15
 _LOG_RISK_STEP = 0.01
 
 
-def _taught(task: Task, max_splits: int | None = None) -> Forecast:
+def _taught(task: Task, max_splits: int | None = None, teacher: Any = None) -> Forecast:
     """Return what a taught tree predicts, as it comes."""
-    model = TaughtTree(task.depth, max_splits).fit(task.X_train, task.y_train)
+    model = TaughtTree(task.depth, max_splits, teacher=teacher).fit(task.X_train, task.y_train)
     leaf = np.searchsorted(model.tree_.leaves, model.apply(task.X_test))
     curves = {
         kind: [curve.survival for curve in leaf_curves(model, kind)]
@@ -107,6 +107,11 @@ LATER: dict[str, Callable[[Task], Forecast]] = {
     "taught, equal size": _taught_equal,
     "average after Cox": partial(_proportional, partial(SurTreeBayes, cox="offset")),
 }
+# Stages of depth three, for synthetic tables, whose truth is a tree of depth four.
+DEEP: dict[str, Callable[[Task], Forecast]] = {
+    "taught, depth 3": partial(_taught, teacher=SurTreeBayes(3)),
+    "average, depth 3": partial(_proportional, partial(SurTreeBayes, 3)),
+}
 ENSEMBLES: dict[str, Callable[[Task], Forecast]] = {
     "bag": _bag,
     "random survival forest": _forest,
@@ -116,6 +121,7 @@ TREES = ("surtree", "scikit-survival", "ctree", "greedy")
 METHODS = {
     **AVERAGES,
     **LATER,
+    **DEEP,
     **{name: COHORT_METHODS[name] for name in (*TREES, "cox")},
     **ENSEMBLES,
 }
