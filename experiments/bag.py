@@ -27,20 +27,14 @@ class Bag(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Target) -> Self:
         """Find the optimal tree of each sample."""
-        random, everyone = np.random.default_rng(0), np.arange(len(y))
+        random = np.random.default_rng(0)
         self.trees_, self.times_ = [], np.unique(y["time"][y["event"]])
-        total, unseen = np.zeros(len(y)), np.zeros(len(y))
         while len(self.trees_) < self.n_trees:
             rows = random.integers(0, len(y), len(y))
             if not (y["event"] & (y["time"] > 0))[rows].any():
                 continue
             tree = SurTree(self.max_depth, shrinkage=1.0, **ONE)
             self.trees_.append(tree.fit(take(X, rows), y[rows]))
-            others = np.setdiff1d(everyone, rows)
-            if others.size:
-                total[others] += tree.predict(take(X, others))
-                unseen[others] += 1
-        self.oob_risk_ = np.divide(total, unseen, out=np.full(len(y), np.nan), where=unseen > 0)
         return self
 
     def predict(self, X: Any) -> Floats:

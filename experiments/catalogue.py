@@ -39,8 +39,6 @@ from experiments import (
     taught,
     taught_page,
     taught_whole,
-    teacher,
-    teacher_page,
     theta,
     threshold_curve,
     threshold_held_out,
@@ -205,12 +203,6 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=cox_leaves.cases,
         measure=cox_leaves.measure,
         page=cox_leaves.page,
-    ),
-    "teacher": Experiment(
-        title="trees that are taught by a bag, at equal size",
-        cases=teacher.cases,
-        measure=teacher.measure,
-        page=teacher_page.page,
     ),
     "training-score": Experiment(
         title="how far heuristics are from the optimum on synthetic data",

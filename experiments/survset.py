@@ -61,7 +61,9 @@ UNUSED = {
     "gse3143": "8661 columns",
 }
 METHODS: dict[str, Callable[[Task], Forecast]] = {
-    **{name: method for name, method in TAUGHT_METHODS.items() if name not in {**DEEP, **ENSEMBLES}},
+    **{
+        name: method for name, method in TAUGHT_METHODS.items() if name not in {**DEEP, **ENSEMBLES}
+    },
     "cox": clipped_cox,
 }
 
