@@ -67,3 +67,11 @@ def test_models_are_compared_on_the_same_folds(surtree, files):
     assert "held-out rows of 10 folds, the same for all" in told
     assert "Cox model" in told
     assert "Against other models" in Path(page).read_text("utf-8")
+
+
+def test_who_has_not_chosen_a_kind_reads_which_predicts_better(surtree, files):
+    fit = ("fit", files.csv, "--time", "days", "--event", "died", "--max-depth", "1")
+    advice = "were predicted better by the tree of --kind taught"
+    assert advice in " ".join(surtree(*fit).stdout.split())
+    for chosen in (("--kind", "tuned"), ("--kind", "taught")):
+        assert advice not in " ".join(surtree(*fit, *chosen).stdout.split())

@@ -168,6 +168,8 @@ def fit(
             limits, search.time_limit, search.jobs, folds=folds, rule=search.rule or "best"
         )
         fitted = _fit(X, survival, settings, search.validate, words.horizons)
+        if advice := "" if fitted.stopped else other.advice(given, survival):
+            fitted = replace(fitted, text=f"{fitted.text}\n\n{advice}")
     fitted.content["left_out"] = training.left_out
     if compared is not None:
         fitted.model.comparison_ = compared
