@@ -22,8 +22,7 @@ from experiments.tables import SurvivalTable, real_table, synthetic_table
 from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver.problem import Limits, Progress
 
 SECONDS = (0.5, 1.0, 2.0, 5.0, 10.0)

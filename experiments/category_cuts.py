@@ -16,7 +16,7 @@ from experiments.page import table
 from experiments.scores import risk_concordance, risk_loss
 from experiments.tables import SurvivalTable
 from surtree import EventStratifiedKFold, SurTree, SurTreeCV
-from surtree.data.take import take
+from surtree.data.named import take
 
 CHOICES = ("one", "subsets")
 N_FOLDS, DEPTH = 5, 3

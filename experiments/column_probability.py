@@ -39,7 +39,7 @@ from experiments.tree_posterior import (
 from experiments.tuning import take
 from surtree import SurTreeBayes
 from surtree.averages._stages import MergedRows
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 
 ROWS = (200, 500)
 N_TABLES, N_PERMUTATIONS, SEED = 200, 2, 41

@@ -39,7 +39,7 @@ from experiments.tree_posterior import (
     target,
 )
 from surtree import SurTreeBayes
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 
 TRUTHS, KINDS = ("tree", "cox"), ("posterior", "bootstrap", "both")
 N_TABLES = {200: 150, 500: 30}

@@ -29,7 +29,7 @@ from surtree import (
 )
 from surtree.metrics import normalized_integrated_brier_score
 from surtree.survival.cox_groups import hazard_ratios
-from surtree.tree.leaf_intervals import theta_limits
+from surtree.tree.leaf_curve import theta_limits
 
 Kind = Literal["leaves", "arms", "real", "variants"]
 Leaves = Literal["given", "fitted", "tuned"]

@@ -13,7 +13,7 @@ from experiments.leaf_truth import TRUTH_ROWS, counts, log_ratio, share, thetas
 from experiments.sampled_rows import DRAWN, MERGED, WEIGHTS, Seen, in_steps, is_by_stratum, sample
 from surtree import CompetingRisksTree, SurTree, leaf_hazard_ratios, target
 from surtree.survival.cox_groups import hazard_ratios
-from surtree.tree.leaf_intervals import theta_limits
+from surtree.tree.leaf_curve import theta_limits
 
 SHRINKAGE = 5.0
 STEP, LAST_END = 0.05, 2.5

@@ -12,8 +12,7 @@ from surtree import SurTreeBayes
 from surtree.averages._stages import stage_limits
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.fitting.warm_start import bins_held
 from surtree.solver.average import TreePrior
 from surtree.solver.problem import BinnedRows, TreeTopology

@@ -14,7 +14,7 @@ import pandas as pd
 from fuzz.family import Wrong
 from fuzz.tables import CUTS, counted
 from surtree import SurTree, Tree
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree.solver import reference
 from surtree.solver.problem import Limits
 from surtree.survival.exactness import EVEN_WEIGHTS

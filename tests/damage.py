@@ -52,7 +52,7 @@ from surtree.export import (
     export_text,
 )
 from surtree.tree.curves import confidence_band, leaf_curves
-from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.leaf_curve import median_limits
 
 Rng = np.random.Generator
 

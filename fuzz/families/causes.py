@@ -12,7 +12,7 @@ from fuzz.checks import check_finished, require, shown
 from fuzz.families.optimum import BRUTE
 from fuzz.tables import Rng, chance, counted, draw_case, pick
 from surtree import CompetingRisksTree
-from surtree.estimators.cause_choice import CauseLimits, cause_weights
+from surtree.estimators.cause_prediction import CauseLimits, cause_weights
 from surtree.outcomes.incidence import incidence_of
 from surtree.solver import reference
 from surtree.survival.competing_risks import CauseHazards

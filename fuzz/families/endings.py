@@ -27,8 +27,7 @@ from surtree import SurTree, SurTreeCV
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import check_parameters
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver.problem import Progress, Switches
 from tests.problems import Case
 

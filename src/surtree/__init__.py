@@ -19,15 +19,15 @@ from surtree.averages.points import PointsCard, PointsColumn, PointsTable
 from surtree.averages.taught import TaughtTree
 from surtree.averages.usual import usual_models
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
-from surtree.data.suspicion import SuspiciousColumnWarning
+from surtree.data.suspicious_columns import SuspiciousColumnWarning
 from surtree.data.target import AllEventsWarning
 from surtree.data.target_array import target
 from surtree.effects.correction import correct_effects
 from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators._arms import NotRandomisedWarning
 from surtree.estimators.base import SurvivalEstimator, TreeEstimator
 from surtree.estimators.causes import CompetingRisksTree
 from surtree.estimators.effects import EffectTree
-from surtree.estimators.randomisation import NotRandomisedWarning
 from surtree.estimators.tree import SurTree
 from surtree.loading import load
 from surtree.model_selection import (
@@ -91,7 +91,7 @@ from surtree.tree import (
     leaf_curves,
     leaf_hazard_ratios,
 )
-from surtree.tree.kept import Kept
+from surtree.tree.provenance import Kept
 from surtree.validation import (
     ColumnDrift,
     ColumnUse,

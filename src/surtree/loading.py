@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from surtree._support.json_file import damaged, parse_json
-from surtree._support.schema import format_and_version
+from surtree._support.json_file import damaged, format_and_version, parse_json
 from surtree.estimators.saved import SavedEstimator, class_of
 from surtree.estimators.tree import SurTree
 from surtree.tree.tree import FORMAT as TREE

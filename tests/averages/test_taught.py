@@ -14,9 +14,8 @@ from surtree import PointsTable, SurTree, SurTreeBayes, SurTreeCV, TaughtTree
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2
 from surtree.export import export_methods
-from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.solver.problem import Limits
 from surtree.solver.search import SearchSettings
 from surtree.survival.taught import TaughtRisk

@@ -17,9 +17,9 @@ from target import TARGET, UNTUNED
 from surtree import SurTree, SurTreeCV
 from surtree.datasets import load_lung
 from surtree.model_selection import EventStratifiedKFold
-from surtree.reading import _excel as excel
-from surtree.reading._numbers import find_decimal, numbers
+from surtree.reading import _sheets as excel
 from surtree.reading.kinds import kind_of
+from surtree.reading.numbers import find_decimal, numbers
 
 ONE = ("--max-depth", 1, "--json")
 

@@ -24,7 +24,7 @@ from surtree.export import (
 )
 from surtree.plot import plot_curves, plot_tree
 from surtree.survival.step_function import StepFunction
-from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.leaf_curve import median_limits
 
 HORIZON = 1000
 LEAF = 3

@@ -10,7 +10,7 @@ import surtree
 from surtree import evaluate, export, validate
 from surtree.datasets import load_gbsg2
 from surtree.outcomes import OUTCOMES
-from surtree.tree import objective_file
+from surtree.survival import objectives
 
 X, Y = load_gbsg2()
 NUMBERS = X.select_dtypes("number")
@@ -20,7 +20,7 @@ NUMBERS = X.select_dtypes("number")
 def known(monkeypatch):
     """The two lines that make a kind of outcome known."""
     monkeypatch.setitem(OUTCOMES, ExposureRate.name, Rate)
-    monkeypatch.setattr(objective_file, "OBJECTIVES", (*objective_file.OBJECTIVES, ExposureRate))
+    monkeypatch.setattr(objectives, "OBJECTIVES", (*objectives.OBJECTIVES, ExposureRate))
 
 
 @pytest.fixture(scope="module")

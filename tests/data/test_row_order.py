@@ -9,8 +9,7 @@ import pytest
 from surtree import CompetingRisksTree, EffectTree, SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 
 SEEDS = range(6)
 

@@ -7,9 +7,8 @@ from surtree import CompetingRisksTree, SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_melanoma
-from surtree.fitting.fit_problem import make_problem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver.problem import Limits
 from surtree.solver.search import SearchSettings
 

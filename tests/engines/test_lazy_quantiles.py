@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surtree._support.quantiles import quantile_positions
+from surtree._support.exact import quantile_positions
 from surtree.cuts.thresholds import distinct_values, quantile_thresholds
 from surtree.engines import _memory_caps as memory_caps
 from surtree.engines._quantiles import RankBounds, Selection

@@ -6,7 +6,7 @@ import pytest
 from tables import content, messy, synthetic
 
 from surtree import SurTree
-from surtree._support.quantiles import repeats
+from surtree._support.exact import repeats
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.engines import _memory_caps as memory_caps
@@ -14,8 +14,7 @@ from surtree.engines.engines import source_of
 from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver._restriction import quantiles
 
 TARGET = ("event", "time")

@@ -26,14 +26,13 @@ from surtree import (
 )
 from surtree.data.causes import read_cause_target
 from surtree.datasets import load_gbsg2, load_melanoma
-from surtree.estimators.cause_choice import CauseLimits
+from surtree.estimators.cause_prediction import CauseLimits
 from surtree.export import export_methods
 from surtree.metrics import (
     concordance_index_censored,
     normalized_integrated_brier_score,
 )
-from surtree.outcomes.cause_figures import cause_events, cause_limits
-from surtree.outcomes.incidence import incidence_of
+from surtree.outcomes.incidence import cause_events, cause_limits, incidence_of
 from surtree.report._validation import validation_html
 from surtree.solver import reference
 from surtree.summary.findings import read_findings

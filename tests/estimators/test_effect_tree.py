@@ -33,7 +33,7 @@ from surtree.data.target_array import make_target
 from surtree.datasets import load_rossi
 from surtree.effects._prognosis import NullModel
 from surtree.effects.heterogeneity import _Draws
-from surtree.estimators._arm_limits import ArmLimits
+from surtree.estimators._arms import ArmLimits
 from surtree.export import (
     export_dot,
     export_mermaid,
@@ -41,10 +41,8 @@ from surtree.export import (
     export_sql,
     export_text,
 )
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
-from surtree.outcomes.arm_curves import leaf_arm_curve
-from surtree.outcomes.arm_effects import leaf_effects, theta_ratios
+from surtree.fitting.training import make_problem, read_training_data
+from surtree.outcomes.arm_effects import leaf_arm_curve, leaf_effects, theta_ratios
 from surtree.plot import plot_tree
 from surtree.report import write_report
 

@@ -23,7 +23,7 @@ from surtree.export import (
 )
 from surtree.survival.baseline import Baseline
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.survival.time_axis import round_times
+from surtree.survival.step_function import round_times
 from surtree.tree.at_risk import at_risk_counts
 
 DIRECTORY = Path(__file__).parent / "golden"

@@ -21,9 +21,13 @@ from surtree.datasets import load_gbsg2, load_lung, load_melanoma, load_rossi
 from surtree.export import export_leaves, export_methods
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
 from surtree.outcomes.arm_effects import leaf_effects
-from surtree.outcomes.cause_figures import cause_limits, cause_theta
-from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
-from surtree.tree.leaf_intervals import median_limits, theta_limits
+from surtree.outcomes.incidence import (
+    cause_limits,
+    cause_theta,
+    leaf_incidence,
+    leaf_incidence_band,
+)
+from surtree.tree.leaf_curve import median_limits, theta_limits
 
 
 def table(model, **options):

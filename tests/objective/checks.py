@@ -19,9 +19,8 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
 from surtree.data.target import Target
-from surtree.fitting.fit_problem import FitProblem
 from surtree.fitting.size_path import find_path
-from surtree.fitting.training import training_data
+from surtree.fitting.training import FitProblem, training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.solver.search import SearchSettings

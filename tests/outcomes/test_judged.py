@@ -10,9 +10,7 @@ import pytest
 from surtree import CompetingRisksTree, EffectTree, evaluate, leaf_incidence, validate
 from surtree.data.target import Target
 from surtree.datasets import load_melanoma, load_rossi
-from surtree.outcomes._effect_measures import effect_metrics
-from surtree.outcomes.measures import JudgedTimes
-from surtree.outcomes.predicted import Predictions, objects
+from surtree.outcomes.measures import JudgedTimes, Predictions, effect_metrics, objects
 from surtree.survival.step_function import StepFunction
 from surtree.validation.verdict import prediction_verdicts
 

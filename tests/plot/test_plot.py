@@ -29,7 +29,7 @@ from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree
 from surtree.tree.curves import leaf_curves
-from surtree.tree.evidence import events_note, theta_text
+from surtree.tree.leaf_curve import events_note, theta_text
 from surtree.words.colour import risk_colours
 from surtree.words.numbers import median_text
 

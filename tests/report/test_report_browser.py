@@ -13,7 +13,7 @@ from surtree.report import write_report
 from surtree.report._questionnaire import UNKNOWN
 from surtree.summary.wording import rule_texts
 from surtree.tree.curves import leaf_curves
-from surtree.tree.leaf_intervals import survival_band
+from surtree.tree.leaf_curve import survival_band
 from surtree.words.numbers import median_text, number
 
 NODES = "items => items.map(item => Number(item.dataset.node))"

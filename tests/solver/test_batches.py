@@ -7,8 +7,7 @@ import pytest
 from surtree import CompetingRisksTree, SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver.core import TripleTables
 from surtree.solver.problem import Forest, Limits, Rounding
 from surtree.survival.exactness import unit_of

@@ -12,8 +12,7 @@ from surtree import SurTree
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.datasets import make_survival_tree_data
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Switches
 

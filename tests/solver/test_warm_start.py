@@ -13,8 +13,7 @@ from surtree import SurTree, SurTreeCV
 from surtree.cuts.encoder import Encoder
 from surtree.data.named import RowInputs
 from surtree.datasets import load_gbsg2, load_lung
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.fitting.warm_start import nearest_topology
 from surtree.heuristics import GreedyTree
 from surtree.solver.problem import Forest

@@ -15,8 +15,8 @@ from surtree.survival.confidence import (
     profile_limits,
 )
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.tree.leaf_intervals import median_limits as leaf_median_limits
-from surtree.tree.leaf_intervals import survival_band, theta_limits
+from surtree.tree.leaf_curve import median_limits as leaf_median_limits
+from surtree.tree.leaf_curve import survival_band, theta_limits
 
 LEVELS = st.floats(0.5, 0.999)
 

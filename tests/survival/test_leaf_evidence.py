@@ -13,8 +13,7 @@ from surtree.datasets import load_gbsg2
 from surtree.export import export_dot, export_mermaid, export_python, export_sql, export_text
 from surtree.metrics import brier_score, calibration, normalized_integrated_brier_score
 from surtree.outcomes import counted, everyone
-from surtree.tree.evidence import FEW_EVENTS, advice, events_note, theta_text
-from surtree.tree.leaf_intervals import theta_limits
+from surtree.tree.leaf_curve import FEW_EVENTS, advice, events_note, theta_limits, theta_text
 
 
 @pytest.fixture(scope="module")

@@ -30,8 +30,7 @@ from surtree.solver._wide import COARSE, divide
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Switches
 from surtree.solver.reference import solve as solve_slowly
-from surtree.survival.baseline import risk_table
-from surtree.survival.intervals import weight_over
+from surtree.survival.baseline import risk_table, weight_over
 from surtree.survival.objective import RelativeRisk
 from surtree.survival.row_sums import RowSums
 

@@ -23,7 +23,7 @@ from surtree.survival.baseline import nelson_aalen
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.tree.build import build_tree, unbuilt_trees
 from surtree.tree.curves import leaf_curves
-from surtree.tree.leaf_intervals import theta_limits
+from surtree.tree.leaf_curve import theta_limits
 from surtree.tree.tree import Tree
 
 AGE = np.array([30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 35.0, 65.0])

@@ -9,7 +9,7 @@ from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree
 from surtree.metrics import calibration, concordance_index_censored, decision_curve
-from surtree.survival.observed import observed_survival
+from surtree.survival.aalen_johansen import observed_survival
 
 X, Y = load_gbsg2()
 HERE, THERE = (X.head(400), Y[:400]), (X.tail(286).reset_index(drop=True), Y[400:])

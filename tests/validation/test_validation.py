@@ -29,8 +29,7 @@ from surtree.metrics import (
     concordance_index_ipcw,
     normalized_integrated_brier_score,
 )
-from surtree.outcomes.measures import JudgedTimes, cause_metrics, one_event_metrics
-from surtree.outcomes.predicted import pool
+from surtree.outcomes.measures import JudgedTimes, cause_metrics, one_event_metrics, pool
 from surtree.validation._corrections import correct
 from surtree.validation._stability import jaccard
 from surtree.validation.results import Repetitions

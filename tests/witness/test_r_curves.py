@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from surtree.tree.curves import confidence_band, leaf_curves
-from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.leaf_curve import median_limits
 
 FOLDER = Path(__file__).parents[1] / "r"
 sys.path.insert(0, str(FOLDER))

@@ -184,3 +184,24 @@ def _are_whole(values: Floats) -> bool:
 def _stack(lines: list[NDArray[Any]]) -> NDArray[Any]:
     """Stack arrays; a single one is not copied."""
     return np.stack(lines) if len(lines) > 1 else lines[0][None]
+
+
+# Losses of one tree agree to this, however they are added up, so "optimal" promises no more.
+SAME_LOSS = 1e-9
+# Gains and scores this close are a tie, as in the core.
+TIE = 1e-12
+
+
+def repeats(weight: Floats) -> Floats | None:
+    """Return how often each row counts for quantiles; None if each counts once.
+
+    If all weights are whole numbers, a row of weight k counts as k rows. Other weights do not move
+    quantiles.
+    """
+    whole = bool((weight == np.floor(weight)).all())
+    return weight if whole and not (weight == 1).all() else None
+
+
+def quantile_positions(n_values: float, n_thresholds: int) -> Floats:
+    """Return where thresholds stand in a sorted list: each after the value at its position."""
+    return np.round((np.arange(n_thresholds) + 0.5) * (n_values - 2) / n_thresholds)

@@ -9,6 +9,7 @@ import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -106,3 +107,28 @@ def _keep_permissions(new: Path, old: os.stat_result) -> None:
         with suppress(PermissionError):  # only the superuser gives files away
             os.chown(new, old.st_uid, old.st_gid)
     new.chmod(stat.S_IMODE(old.st_mode))
+
+
+@dataclass(frozen=True)
+class FileKind:
+    """What is written to a file, and how the name of the file may end."""
+
+    written: str  # what is written and how, as in "a model is written as JSON"
+    endings: tuple[str, ...]  # in small letters, with their points; the usual one first
+    # Whether the ending says how to write it. Else a name without an ending says nothing wrong.
+    needed: bool = False
+
+    def check(self, path: Path) -> None:
+        """Raise an error where the name of a file says that it is something else."""
+        ending = path.suffix.lower()
+        # A device or a pipe has no name of the user's choice.
+        special = path.exists() and not path.is_file()
+        if ending in self.endings or (not self.needed and (special or not ending)):
+            return
+        *others, last = self.endings
+        listed = f"{', '.join(others)} or {last}" if others else last
+        raise ValueError(f"{path} must end with {listed}: {self.written}.")
+
+
+MODEL_FILE = FileKind("a model is written as JSON", (".json",))
+PAGE_FILE = FileKind("a report is written as HTML", (".html", ".htm"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.schema import Number, list_of, one_of, optional, record
+from surtree._support.json_file import Number, list_of, one_of, optional, record
 from surtree._support.status import STATUSES
 from surtree._support.types import Floats
 from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning

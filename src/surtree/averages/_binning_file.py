@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.schema import Check, Number, anything, list_of, record
+from surtree._support.json_file import Check, Number, anything, list_of, record
 from surtree.averages._binning import Binning, ColumnBins
 from surtree.cuts.cut_list import load_cuts, save_cuts
-from surtree.estimators.model_validate import faults_of_columns
+from surtree.estimators.model_file import faults_of_columns
 
 _BINS = record(
     {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from surtree._support.schema import Number, anything, list_of, optional, record, text
+from surtree._support.json_file import Number, anything, list_of, optional, record, text
 from surtree.averages.ridge_cox import CoxTerm, RidgeCox
 from surtree.cuts.cut import Cut
-from surtree.estimators.model_validate import faults_of_columns
+from surtree.estimators.model_file import faults_of_columns
 
 _number = Number("a finite number")
 _TERM = record(

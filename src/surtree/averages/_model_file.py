@@ -6,12 +6,23 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from surtree._support.json_file import damaged, digest, parse_model
-from surtree._support.schema import Check, Number, anything, flag, list_of, optional, record, text
+from surtree._support.json_file import (
+    Check,
+    Number,
+    anything,
+    damaged,
+    digest,
+    flag,
+    list_of,
+    optional,
+    parse_model,
+    record,
+    text,
+)
 from surtree.data.names import load_columns, save_columns
-from surtree.estimators.model_validate import plain_parameters
+from surtree.estimators.model_file import plain_parameters
 from surtree.survival.follow_up import read_follow_up, save_follow_up
-from surtree.survival.time_axis import read_horizons
+from surtree.survival.step_function import read_horizons
 from surtree.tree.tree import read_baseline
 from surtree.validation.comparison import (
     comparison_format,

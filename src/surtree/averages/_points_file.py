@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.schema import Number, list_of
+from surtree._support.json_file import Number, list_of
 from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning
 from surtree.averages._model_file import file_content, file_format, read_file
 from surtree.tree.tree import save_baseline

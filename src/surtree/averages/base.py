@@ -24,8 +24,7 @@ from surtree.data.table import Table, read_table
 from surtree.estimators.base import CurveKind
 from surtree.estimators.fit import read_lazy
 from surtree.estimators.saved import SavedEstimator
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.survival.baseline import Baseline
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.kaplan_meier import median_time

@@ -25,14 +25,13 @@ from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, sta
 from surtree.averages.base import ProportionalEstimator
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.given import GivenThresholds
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.lazy import require_in_memory
 from surtree.data.named import RowInputs
 from surtree.data.names import column_names
 from surtree.data.table import Table
 from surtree.estimators.parameters import of_value, or_none, require_parameters, whole
-from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import TrainingData
+from surtree.fitting.training import FitProblem, TrainingData
 from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
 from surtree.solver.verbose import counting
 from surtree.survival.objective import RelativeRisk

@@ -21,7 +21,7 @@ from surtree.averages._stages import MergedRows, stage_limits
 from surtree.averages.base import ProportionalEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
-from surtree.cuts.given import GivenThresholds
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.table import Table
 from surtree.estimators.parameters import require_parameters, whole

@@ -22,12 +22,11 @@ from surtree.data.names import remember_columns
 from surtree.estimators.fit import fit_problem, search_path
 from surtree.estimators.parameters import check_parameters, make_like
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.solver.clock import Clock
 from surtree.survival.objective import RELATIVE_RISK, Objective
 from surtree.survival.taught import TaughtRisk
-from surtree.tree.teaching import Teaching
+from surtree.tree.provenance import Teaching
 
 
 @dataclass(eq=False, repr=False)

@@ -15,7 +15,7 @@ import numpy as np
 import typer
 
 from surtree.cuts.unseen import UnseenCategoryWarning
-from surtree.data.suspicion import SuspiciousColumnWarning
+from surtree.data.suspicious_columns import SuspiciousColumnWarning
 from surtree.reading.errors import ReadingWarning, UserError
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.words.quoting import terminal_json, terminal_text

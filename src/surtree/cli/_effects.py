@@ -15,8 +15,8 @@ from surtree.cli._summary import certificate, data_text, model_json
 from surtree.cli._survival import Survival
 from surtree.effects.correction import correct_effects
 from surtree.effects.heterogeneity import heterogeneity_test
+from surtree.estimators._arms import NotRandomisedWarning
 from surtree.estimators.effects import EffectTree
-from surtree.estimators.randomisation import NotRandomisedWarning
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.effect_results import UNTESTED, effects_warning
 from surtree.reading.errors import UserError, failures

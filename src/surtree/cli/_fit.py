@@ -12,7 +12,7 @@ import polars as pl
 import typer
 from sklearn.base import clone
 
-from surtree._support.endings import MODEL_FILE, PAGE_FILE
+from surtree._support.writing import MODEL_FILE, PAGE_FILE
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, option, refuse
 from surtree.cli._console import INTERRUPTED, Result

@@ -18,8 +18,7 @@ from surtree._support.parameters import MAX_DEPTH, MAX_SHRINKAGE, LeafCurveKind,
 from surtree.cli._command import option
 from surtree.cuts.categories import CategoryCuts
 from surtree.reading.columns import KIND_NAMES, Reading
-from surtree.reading.errors import UserError
-from surtree.reading.format import Format
+from surtree.reading.errors import Format, UserError
 from surtree.reading.table import read_file
 from surtree.validation.sizes import Rule
 

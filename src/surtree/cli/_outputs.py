@@ -14,8 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from surtree._support.endings import FileKind
-from surtree._support.writing import write_bytes
+from surtree._support.writing import FileKind, write_bytes
 from surtree.cli._console import show_source
 from surtree.reading.errors import UserError, failures
 from surtree.reading.table import PARQUET, STANDARD_INPUT

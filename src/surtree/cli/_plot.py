@@ -11,9 +11,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from surtree._support.endings import FileKind
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.writing import write_bytes
+from surtree._support.writing import FileKind, write_bytes
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, option
 from surtree.cli._console import Result

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from surtree._support.endings import PAGE_FILE
+from surtree._support.writing import PAGE_FILE
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, refuse
 from surtree.cli._console import Result

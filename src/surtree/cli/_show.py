@@ -9,8 +9,7 @@ from typing import Annotated, Literal, cast
 
 import typer
 
-from surtree._support.endings import PAGE_FILE, FileKind
-from surtree._support.writing import write_bytes, write_text
+from surtree._support.writing import PAGE_FILE, FileKind, write_bytes, write_text
 from surtree.averages.points import PointsTable
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, option, refuse

@@ -10,8 +10,7 @@ from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
 from surtree.model_selection.cv import SurTreeCV
 from surtree.summary.findings import read_findings
-from surtree.tree.evidence import FEW_EVENTS
-from surtree.tree.leaf_intervals import median_limits
+from surtree.tree.leaf_curve import FEW_EVENTS, median_limits
 from surtree.tree.resolve import cause_names_of
 from surtree.validation.held_out import MEASURES, HeldOutScores
 from surtree.validation.verdict import prediction_verdicts

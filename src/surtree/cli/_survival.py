@@ -16,14 +16,14 @@ from surtree._support.types import Floats
 from surtree.cli._console import say
 from surtree.cli._target import TargetColumns
 from surtree.data.causes import read_cause_target
-from surtree.data.event_codes import code_word, read_event_codes
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights, require_events
 from surtree.data.target_array import make_target
+from surtree.data.target_columns import code_word, read_event_codes
 from surtree.reading.columns import WORDS, Reading, read_column
-from surtree.reading.dates import read_dates
 from surtree.reading.errors import UserError, failures
 from surtree.reading.kinds import looks_like_dates
+from surtree.reading.numbers import read_dates
 from surtree.words.numbers import plural
 
 _MOST_VALUES = 6

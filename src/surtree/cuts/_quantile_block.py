@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.exact import Terms
-from surtree._support.quantiles import quantile_positions
+from surtree._support.exact import Terms, quantile_positions
 from surtree._support.types import Floats
 from surtree.cuts.thresholds import midpoint
 from surtree.solver.core import sum_bins

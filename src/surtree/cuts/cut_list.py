@@ -11,7 +11,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.schema import read_each
+from surtree._support.json_file import read_each
 from surtree.cuts.cut import Cut
 from surtree.cuts.validate import is_known
 

@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from surtree._support.exact import Terms
+from surtree._support.exact import Terms, repeats
 from surtree._support.parameters import require_share, require_whole
-from surtree._support.quantiles import repeats
 from surtree._support.types import Floats
 from surtree.cuts._quantile_block import QuantileColumn, quantile_columns
 from surtree.cuts.candidates import (
@@ -27,7 +26,7 @@ from surtree.cuts.candidates import (
 from surtree.cuts.categories import CategoryCuts, require_category_cuts
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import Cuts
-from surtree.cuts.given import GivenThresholds, given_for, require_names, require_thresholds
+from surtree.cuts.thresholds import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs
 from surtree.data.names import remember_columns

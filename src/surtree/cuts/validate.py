@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from surtree._support.schema import LARGEST, Number, flag, list_of, optional, record, shown, text
+from surtree._support.json_file import LARGEST, Number, flag, list_of, optional, record, shown, text
 
 if TYPE_CHECKING:
     from surtree.cuts.cut import Cut

@@ -9,9 +9,9 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import _safe_indexing
 
 from surtree.data.lazy import require_in_memory
-from surtree.data.take import take
 
 SHAPES = 'y names two columns, the event and the time: y=("event", "time")'
 
@@ -110,3 +110,10 @@ def require_columns(named: Iterable[str], names: Iterable[str]) -> None:
         if name not in names:
             shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
             raise ValueError(f"there is no column {name!r}: the table has {shown}")
+
+
+def take(values: Any, rows: NDArray[np.intp]) -> Any:
+    """Return some rows, given by their positions, as the same kind of object."""
+    if nw.dependencies.is_into_dataframe(values):
+        return nw.from_native(values, eager_only=True)[rows].to_native()
+    return _safe_indexing(values, rows)

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
 
+from surtree._support.parameters import is_whole
 from surtree._support.types import Floats
 
 Persons = NDArray[np.intp]
@@ -134,3 +136,27 @@ def tell_copies_apart(person: Persons, rows: NDArray[Any]) -> Persons:
     copy = np.empty(rows.size, dtype=np.intp)
     copy[order] = np.arange(rows.size) - np.repeat(first, np.diff(first, append=rows.size))
     return np.asarray(copy * (int(person.max()) + 1) + taken)
+
+
+Counts = NDArray[np.intp]
+
+
+def read_groups(groups: ArrayLike, n_rows: int) -> NDArray[np.intp]:
+    """Return the number of each row's group, counted from zero."""
+    labels = read_labels("groups", groups, n_rows)
+    return np.asarray(np.unique(labels, return_inverse=True)[1], dtype=np.intp)
+
+
+def spawn_generators(random_state: Any, n_samples: int) -> list[np.random.Generator]:
+    """Return a generator for each sample; the first ones do not depend on how many there are."""
+    if not is_whole(random_state):
+        random_state = check_random_state(random_state).randint(2**32, dtype=np.uint32)
+    seeds = np.random.SeedSequence(int(random_state)).spawn(n_samples)
+    return [np.random.default_rng(seed) for seed in seeds]
+
+
+def draw_counts(random: np.random.Generator, group: NDArray[np.intp]) -> Counts:
+    """Draw groups of rows with replacement, as many as there are, and count each row."""
+    n_groups = int(group.max()) + 1
+    drawn = random.integers(0, n_groups, n_groups)
+    return np.bincount(drawn, minlength=n_groups)[group]

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_consistent_length
 
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.data.bootstrap import read_groups
 from surtree.data.named import RowInputs
-from surtree.data.suspicion import warn_of_suspicious
+from surtree.data.persons import read_groups
+from surtree.data.suspicious_columns import warn_of_suspicious
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
 from surtree.data.target_columns import as_rows

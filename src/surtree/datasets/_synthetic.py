@@ -17,7 +17,7 @@ from surtree.cuts.cut import Cut
 from surtree.data.table import Table, read_table
 from surtree.data.target_array import make_target
 from surtree.datasets._distributions import DISTRIBUTIONS, Distribution
-from surtree.datasets._frame import Backend, make_frame
+from surtree.datasets._load import Backend, make_frame
 
 RandomState = int | np.random.Generator | None
 

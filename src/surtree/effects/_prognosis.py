@@ -17,8 +17,7 @@ from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.estimators.effects import EffectTree
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.fitting.training import FitProblem, TrainingData, make_problem, read_training_data
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.cox import CoxFit, RiskSets, fit_cox

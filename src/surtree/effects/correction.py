@@ -23,8 +23,8 @@ from sklearn.base import clone
 
 from surtree._support.parameters import require_random_state, require_whole
 from surtree._support.types import Floats
-from surtree.data.bootstrap import spawn_generators
 from surtree.data.named import RowInputs
+from surtree.data.persons import spawn_generators
 from surtree.data.target import Target
 from surtree.effects._prognosis import Trial, arm_columns
 from surtree.estimators.effects import EffectTree

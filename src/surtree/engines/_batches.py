@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.data.table import Column, read_codes, read_pandas_series, read_series
+from surtree.engines import _memory_caps as memory_caps
 
 # The ordered categories of columns whose batches do not say that they are ordered.
 Enums = Mapping[str, tuple[str, ...]]
@@ -95,3 +96,19 @@ def _text_codes(series: nw.Series[Any]) -> tuple[NDArray[np.int32], Sequence[Any
     cells = series.to_frame().to_native()
     joined = cells.join(pairs.to_native(), on="value", how="left", maintain_order="left")
     return joined["position"].fill_null(-1).to_numpy(), distinct.to_list()
+
+
+def arrow_tables(batches: Iterable[Any]) -> Iterator[Any]:
+    """Join Arrow record batches until they have enough rows, and yield them as tables."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    n_rows = 0
+    for batch in batches:
+        waiting.append(batch)
+        n_rows += batch.num_rows
+        if n_rows >= memory_caps.BATCH_ROWS:
+            yield pa.Table.from_batches(waiting)
+            waiting, n_rows = [], 0
+    if waiting:
+        yield pa.Table.from_batches(waiting)

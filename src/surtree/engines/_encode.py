@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.exact import Grid
-from surtree._support.quantiles import quantile_positions
+from surtree._support.exact import Grid, quantile_positions
 from surtree._support.types import Floats
 from surtree.cuts.candidates import CandidateCuts, bins_above, candidate_cuts
 from surtree.cuts.categories import MOST_FOR_SUBSETS
 from surtree.cuts.encoder import MAX_BINS, Encoder
-from surtree.cuts.given import given_for
+from surtree.cuts.thresholds import given_for
 from surtree.data.table import Column
-from surtree.engines._column_summary import ColumnSummary
 from surtree.engines._quantiles import Intervals
+from surtree.engines._summary import ColumnSummary
 from surtree.engines._tally import Tally
 
 Bins = NDArray[np.uint16]

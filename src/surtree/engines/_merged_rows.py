@@ -11,9 +11,9 @@ from surtree._support.types import Floats
 from surtree.cuts.thresholds import first_of_each
 from surtree.engines._batches import Batch
 from surtree.engines._encode import Binner, RenumberedBinner
-from surtree.engines._passes import TooManyRowsError
 from surtree.engines._row_values import RowValues
 from surtree.engines.rows import TargetNames
+from surtree.engines.source import TooManyRowsError
 
 Words = NDArray[np.uint64]
 # The bins of a row are digits of whole numbers up to here.

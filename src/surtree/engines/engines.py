@@ -11,9 +11,8 @@ import narwhals as nw
 
 from surtree.data.lazy import is_dataset, is_spark
 from surtree.engines import _memory_caps as memory_caps
-from surtree.engines._arrow import arrow_tables
-from surtree.engines._dask import DaskSource
-from surtree.engines._spark import SparkSource
+from surtree.engines._batches import arrow_tables
+from surtree.engines._clusters import DaskSource, SparkSource
 from surtree.engines.parquet import exactly, one_schema, require_files, scan_files
 from surtree.engines.source import LocalSource, Source
 

@@ -12,30 +12,27 @@ import numpy as np
 
 from surtree._support.stack import user_level
 from surtree.cuts.encoder import Encoder, encoder_of
-from surtree.cuts.given import require_names
+from surtree.cuts.thresholds import require_names
 from surtree.data.table import infinite_values
 from surtree.data.target import require_event_counts
 from surtree.engines import _memory_caps as memory_caps
 from surtree.engines._encode import BinnedColumns, DistinctColumn, wanted_intervals
-from surtree.engines._extents import ExtentPass
-from surtree.engines._merged_problem import pose_merged
+from surtree.engines._merged_problem import PassContext, pose_merged
 from surtree.engines._merged_rows import row_bytes
-from surtree.engines._pass_context import PassContext
-from surtree.engines._passes import TooManyRowsError
-from surtree.engines._row_values import RowValues
-from surtree.engines._selection import SelectionPass
+from surtree.engines._quantiles import SelectionPass
+from surtree.engines._row_values import ExtentPass, RowValues
 from surtree.engines._summary import Summary, SummaryPass, WeightPass, WeightSummary
 from surtree.engines._table_problem import pose_tables
 from surtree.engines._tables import fit_in_tables
 from surtree.engines._tally import Tally
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
-from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import objective_of
+from surtree.engines.source import TooManyRowsError
+from surtree.fitting.training import FitProblem, objective_of
 from surtree.solver.core import default_memory_limit
 from surtree.solver.problem import Limits
-from surtree.survival.early_events import warn_of_early_end
 from surtree.survival.exactness import MOST_UNEVEN
+from surtree.survival.follow_up import warn_of_early_end
 from surtree.survival.objective import Objective
 
 

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
-from surtree.data.arms import read_arms
-from surtree.data.causes import are_causes, refuse_exchanged
+from surtree.data.causes import are_causes, read_arms, refuse_exchanged
 from surtree.data.named import RowInputs
 from surtree.data.target import Label, Target, check_target, read_time
 from surtree.engines._batches import Batch
-from surtree.engines._hashing import hash_text
+from surtree.engines._checksums import hash_text
 from surtree.engines.rows import TargetNames
 
 

@@ -22,8 +22,7 @@ from surtree.data.rows import Rows, read_event, read_target_and_weight
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target
 from surtree.engines.engines import source_of
-from surtree.engines.outcomes import Outcomes, find_outcomes
-from surtree.engines.predict import LazyLoss, lazy_loss, route
+from surtree.engines.predict import LazyLoss, Outcomes, find_outcomes, lazy_loss, route
 from surtree.engines.rows import TargetNames, target_names
 from surtree.estimators.parameters import CHECKS, Checks
 from surtree.metrics import concordance_index_censored

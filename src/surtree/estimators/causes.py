@@ -10,15 +10,15 @@ from numpy.typing import ArrayLike
 
 from surtree._support.json_file import plain_parameters
 from surtree._support.parameters import LeafCurveKind
-from surtree.estimators.cause_choice import (
+from surtree.estimators.cause_prediction import (
     CAUSE_CHECKS,
     CauseChoice,
+    CauseEstimator,
     CauseLimits,
     cause_weights,
     plain_causes,
     read_causes,
 )
-from surtree.estimators.cause_prediction import CauseEstimator
 from surtree.estimators.tree import SurTree
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.objective import Objective

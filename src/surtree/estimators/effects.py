@@ -13,19 +13,24 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.data.arms import number_arms, read_arms
+from surtree.data.causes import number_arms, read_arms
 from surtree.data.lazy import is_lazy
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
 from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
-from surtree.estimators._arm_limits import ArmLimits
+from surtree.estimators._arms import ArmLimits, warn_unless_randomised
 from surtree.estimators.fit import fit_tree
 from surtree.estimators.parameters import check_parameters, whole
-from surtree.estimators.randomisation import warn_unless_randomised
 from surtree.estimators.tree import SurTree
-from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
-from surtree.outcomes.arm_effects import LeafEffect, arms_of, hazard_ratios, leaf_effects
+from surtree.outcomes.arm_effects import (
+    LeafEffect,
+    arm_risks,
+    arms_of,
+    hazard_ratios,
+    leaf_arm_curve,
+    leaf_effects,
+)
 from surtree.outcomes.effect_results import (
     EffectCorrection,
     HeterogeneityTest,

@@ -21,10 +21,9 @@ from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
 from surtree.estimators.parameters import limits_of, require_parameters
-from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.row_digest import row_digest
 from surtree.fitting.size_path import SizePath, find_path
-from surtree.fitting.training import reader_of, rows_to_fit
+from surtree.fitting.training import FitProblem, make_problem, reader_of, rows_to_fit
 from surtree.fitting.warm_start import nearest_topology
 from surtree.solver.clock import Clock
 from surtree.solver.core import n_threads

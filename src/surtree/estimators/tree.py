@@ -14,7 +14,7 @@ from surtree._support.parameters import LeafCurveKind
 from surtree._support.status import Status
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder
-from surtree.cuts.given import GivenThresholds
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.estimators.base import TreeEstimator
@@ -22,12 +22,11 @@ from surtree.estimators.fit import fit_tree, read_lazy
 from surtree.estimators.model_file import FORMAT, model_dict, read_model
 from surtree.estimators.parameters import check_parameters
 from surtree.estimators.saved import SavedEstimator
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
-from surtree.tree.kept import Kept
-from surtree.tree.receipt import Receipt
+from surtree.tree.provenance import Kept, Receipt
 from surtree.tree.size import Size
 from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores

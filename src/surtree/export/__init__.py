@@ -1,12 +1,11 @@
 """A tree for other programs and for papers: rules, pictures, code, tables and sentences."""
 
 from surtree.export._dot import export_dot
-from surtree.export._json import export_json
 from surtree.export._mermaid import export_mermaid
 from surtree.export._methods import export_methods
 from surtree.export._python import export_python
 from surtree.export._sql import export_sql
-from surtree.export._text import export_text
+from surtree.export._text import export_json, export_text
 from surtree.export.leaves import export_leaves
 from surtree.export.onnx import export_onnx
 

@@ -10,9 +10,14 @@ import numpy as np
 
 from surtree._support.status import WORDS
 from surtree._support.version import VERSION
-from surtree.export._methods_data import data, questions
-from surtree.export._methods_measures import concordance_name, definitions, with_unit
-from surtree.export._methods_references import references
+from surtree.export._methods_data import (
+    concordance_name,
+    data,
+    definitions,
+    questions,
+    references,
+    with_unit,
+)
 from surtree.summary.certificate import WEAK, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels

@@ -8,9 +8,16 @@ from typing import Any
 
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut
-from surtree.export._points import Decisions, card_of, points_program
 from surtree.export._tree import membership, named_tree
-from surtree.export.values import LeafValue, leaf_comments, leaf_values, value_title
+from surtree.export.values import (
+    Decisions,
+    LeafValue,
+    card_of,
+    leaf_comments,
+    leaf_values,
+    points_program,
+    value_title,
+)
 from surtree.words.quoting import sql_comment, sql_name, sql_text
 
 # Up to here a whole number is the same in every numeric type of a database.

@@ -16,7 +16,7 @@ from surtree.summary.figures import figure_and_limits, level_text
 from surtree.summary.labels import read_labels
 from surtree.summary.wording import leaf_texts
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.survival.time_axis import read_horizons, round_horizons
+from surtree.survival.step_function import read_horizons, round_horizons
 from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import number

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.json_file import text
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.schema import text
 from surtree._support.version import VERSION
 from surtree.cuts.cut import Cut
 from surtree.export._tree import membership, named_tree

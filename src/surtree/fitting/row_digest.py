@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.data.target import Target
-from surtree.fitting.fit_problem import FitProblem
-from surtree.fitting.training import TrainingData
+from surtree.fitting.training import FitProblem, TrainingData
 
 Hashes = NDArray[np.uint64]
 

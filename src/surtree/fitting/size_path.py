@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from surtree._support.rounding import SAME_LOSS, TIE
+from surtree._support.exact import SAME_LOSS, TIE
 from surtree._support.status import Status
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
 from surtree.survival.row_sums import Sums

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.tree.tree import Tree
 

@@ -11,10 +11,9 @@ from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
-from surtree.cuts.given import GivenThresholds
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.estimators.parameters import check_parameters, whole
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import TrainingData
+from surtree.fitting.training import TrainingData, make_problem
 from surtree.heuristics._base import HeuristicTree
 from surtree.heuristics._pruning import best_pruning, prunings
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology

@@ -11,10 +11,8 @@ from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.metrics.input import ScoredRows, read_scored
-from surtree.survival.baseline import risk_table
-from surtree.survival.early_events import early_end
-from surtree.survival.follow_up import reverse_kaplan_meier
-from surtree.survival.intervals import weight_over
+from surtree.survival.baseline import risk_table, weight_over
+from surtree.survival.follow_up import early_end, reverse_kaplan_meier
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import StepFunction
 

@@ -12,9 +12,13 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target, read_weights
 from surtree.metrics.input import read_outcomes
 from surtree.metrics.predicted import read_horizon, read_predicted_at
-from surtree.survival.aalen_johansen import count_causes, incidence_band
+from surtree.survival.aalen_johansen import (
+    Observed,
+    count_causes,
+    incidence_band,
+    observed_survival,
+)
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.survival.observed import Observed, observed_survival
 
 
 @dataclass(frozen=True, eq=False)

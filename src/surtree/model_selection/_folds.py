@@ -6,29 +6,94 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from time import perf_counter
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from surtree._support.parallel import require_running
+from surtree._support.parameters import is_whole, require_whole
 from surtree._support.status import Status, first_unproven
 from surtree._support.types import Floats
 from surtree.cuts.encoder import encoder_of
+from surtree.data.named import take
 from surtree.data.names import remember_columns
+from surtree.data.persons import read_groups
 from surtree.data.rows import Rows
 from surtree.data.table import Table
-from surtree.data.take import take
 from surtree.data.target import Target
 from surtree.data.target_columns import as_rows
 from surtree.estimators.fit import adopt_size, search_quietly
 from surtree.estimators.parameters import check_parameters
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.size_path import SizePath
-from surtree.fitting.training import objective_of, training_data
+from surtree.fitting.training import FitProblem, make_problem, objective_of, training_data
 from surtree.metrics.reason import Score, score_or_reason
 from surtree.model_selection._scoring import SCORERS, Candidate, HeldOut, Scorer
-from surtree.model_selection._split import Positions
+from surtree.validation.sizes import SizeScores
+
+Positions = NDArray[np.intp]
+
+
+def require_folds(name: str, cv: Any) -> None:
+    """Raise an error unless a parameter may say how rows are divided into folds."""
+    if is_whole(cv):
+        require_whole(name, cv, 2)
+    elif cv is None or isinstance(cv, bool):
+        raise ValueError(
+            f"{name} must be a number of folds, a splitter or pairs of positions; got {cv!r}."
+        )
+
+
+def split_rows(cv: Any, rows: Rows) -> list[tuple[Positions, Positions]]:
+    """Return the positions of the training and of the held-out rows of every fold.
+
+    A position that is given more than once is a row that counts more than once.
+    """
+    from sklearn.model_selection import check_cv
+
+    from surtree.model_selection.event_kfold import EventStratifiedKFold
+
+    present, groups = rows.present, rows.target.person
+    if rows.given.groups is not None:
+        groups = read_groups(rows.given.groups, rows.table.n_rows)
+    if is_whole(cv):
+        counted = np.flatnonzero(present)
+        together = None if groups is None else groups[counted]
+        try:
+            pairs = list(
+                EventStratifiedKFold(cv).split(counted, rows.target.event[counted], together)
+            )
+        except ValueError as error:
+            raise ValueError(f"cv={cv}: {error}") from error
+        return [(counted[train], counted[test]) for train, test in pairs]
+    folds = [
+        (_positions(train, present), _positions(test, present))
+        for train, test in check_cv(cv).split(rows.given.X, as_rows(rows.given.y), groups)
+    ]
+    if not folds:
+        raise ValueError("cv has no folds: give it at least one pair of positions.")
+    return folds
+
+
+def hold_out_apart(held_out: list[Positions]) -> NDArray[np.bool_]:
+    """Return for each pair of folds whether they hold out different rows, of shape (n, n)."""
+    from scipy.sparse import csr_array
+
+    ends = np.cumsum([0, *(rows.size for rows in held_out)])
+    rows = np.concatenate(held_out)
+    table = csr_array((np.ones(rows.size), rows, ends))
+    return np.asarray((table @ table.T).toarray() == 0)
+
+
+def _positions(chosen: Any, present: NDArray[np.bool_]) -> Positions:
+    """Return the positions that a fold of the user's names, but for rows of weight zero."""
+    try:
+        positions: Positions = np.arange(present.size)[chosen]
+    except IndexError as error:
+        raise ValueError(f"A fold of cv names rows that X has not: {error}") from error
+    return positions[present[positions]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,3 +247,38 @@ def _model(
     remember_columns(model, table.names, named=table.named, texts=table.texts)
     adopt_size(model, problem, path, path.sizes[-1])
     return model
+
+
+def grid_results(scores: list[SizeScores], folds: list[FoldScores]) -> dict[str, Any]:
+    """Return scores and times as scikit-learn's searches do: shrinkage by shrinkage."""
+    from scipy.stats import rankdata
+
+    limits = {
+        "max_depth": np.concatenate([sizes.max_depth for sizes in scores]),
+        "max_splits": np.concatenate([sizes.max_splits for sizes in scores]),
+        "shrinkage": np.repeat(
+            [sizes.shrinkage for sizes in scores], [sizes.max_depth.size for sizes in scores]
+        ),
+    }
+    held_out = np.concatenate([sizes.held_out for sizes in scores])
+    results: dict[str, Any] = {}
+    for name, times in (
+        ("fit_time", [fold.fit_time.ravel() for fold in folds]),
+        ("score_time", [fold.score_time.ravel() for fold in folds]),
+    ):
+        results[f"mean_{name}"] = np.mean(times, axis=0)
+        results[f"std_{name}"] = np.std(times, axis=0)
+    results |= {f"param_{name}": np.ma.array(values) for name, values in limits.items()}
+    results["params"] = [
+        {name: values[position].item() for name, values in limits.items()}
+        for position in range(len(held_out))
+    ]
+    kinds = {"test": held_out}
+    if scores[0].scoring == "loss":
+        kinds["train"] = -np.concatenate([sizes.training_loss for sizes in scores])
+    for name, values in kinds.items():
+        results |= {f"split{k}_{name}_score": fold for k, fold in enumerate(values.T)}
+        results[f"mean_{name}_score"] = values.mean(axis=1)
+        results[f"std_{name}_score"] = values.std(axis=1)
+    results["rank_test_score"] = rankdata(-held_out.mean(axis=1), method="min").astype(np.int32)
+    return results

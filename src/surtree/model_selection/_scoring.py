@@ -21,8 +21,7 @@ from surtree.metrics import (
     normalized_integrated_brier_score,
 )
 from surtree.metrics.input import event_codes, parts_of_persons
-from surtree.outcomes.cause_figures import cause_theta
-from surtree.outcomes.incidence import leaf_incidence
+from surtree.outcomes.incidence import cause_theta, leaf_incidence
 from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.row_sums import RowSums
 from surtree.tree.curves import leaf_curves

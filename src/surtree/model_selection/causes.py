@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass
 
 from surtree._support.parameters import LeafCurveKind
-from surtree.estimators.cause_choice import CAUSE_CHECKS, CauseChoice
-from surtree.estimators.cause_prediction import CauseEstimator
+from surtree.estimators.cause_prediction import CAUSE_CHECKS, CauseChoice, CauseEstimator
 from surtree.estimators.causes import CompetingRisksTree
 from surtree.model_selection._chosen import OfChosen
 from surtree.model_selection.cv import SurTreeCV

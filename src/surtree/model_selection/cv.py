@@ -25,7 +25,7 @@ from surtree._support.parameters import (
 )
 from surtree._support.status import Status, first_unproven, warn_of_limit
 from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.given import GivenThresholds
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.names import copy_columns
 from surtree.data.rows import Rows, read_rows
@@ -39,15 +39,24 @@ from surtree.estimators.parameters import (
 )
 from surtree.estimators.tree import SurTree
 from surtree.model_selection._chosen import OfChosen
-from surtree.model_selection._folds import Fold, FoldScores, cut_fold, measure_fold, score_fold
-from surtree.model_selection._grid_results import grid_results
+from surtree.model_selection._folds import (
+    Fold,
+    FoldScores,
+    Positions,
+    cut_fold,
+    grid_results,
+    hold_out_apart,
+    measure_fold,
+    require_folds,
+    score_fold,
+    split_rows,
+)
 from surtree.model_selection._scoring import (
     SCORERS,
     Scoring,
     find_scorer,
     require_whole_persons,
 )
-from surtree.model_selection._split import Positions, hold_out_apart, require_folds, split_rows
 from surtree.solver.verbose import counting
 from surtree.validation.held_out import HeldOutScores, held_out_scores
 from surtree.validation.sizes import RULES, Rule, SizeScores, Tuning, candidate_sizes, choose

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _num_samples
 
 from surtree._support.parameters import require_flag, require_random_state, require_whole
-from surtree.data.bootstrap import read_groups
+from surtree.data.persons import read_groups
 from surtree.data.target import read_target
 
 

@@ -7,8 +7,7 @@ kind of outcome is a subclass of `Outcome`, named in `OUTCOMES` by its objective
 from surtree.outcomes._arms import TrialArms
 from surtree.outcomes._causes import Causes
 from surtree.outcomes._group import Group, counted
-from surtree.outcomes.column import Column
-from surtree.outcomes.curve import Channel, GroupCurve, ObservedCurve, everyone, stacked
+from surtree.outcomes.curve import Channel, Column, GroupCurve, ObservedCurve, everyone, stacked
 from surtree.outcomes.event import OneEvent
 from surtree.outcomes.kinds import OUTCOMES, outcome_of
 from surtree.outcomes.outcome import Outcome

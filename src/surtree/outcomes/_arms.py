@@ -11,34 +11,40 @@ from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.data.arms import number_arms
+from surtree.data.causes import number_arms
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
 from surtree.data.target import Target
-from surtree.outcomes._effect_measures import effect_metrics
 from surtree.outcomes._group import Group, at_round_times
-from surtree.outcomes.arm_curves import arm_risks, leaf_arm_curve
 from surtree.outcomes.arm_effects import (
     LeafEffect,
     arm_band,
+    arm_risks,
     arms_of,
     effects_of_leaf,
     hazard_ratios,
+    leaf_arm_curve,
     leaf_effects,
     ratio_text,
 )
-from surtree.outcomes.column import Column
-from surtree.outcomes.curve import Channel, GroupCurve, ObservedCurve
-from surtree.outcomes.effect_results_file import (
+from surtree.outcomes.curve import Channel, Column, GroupCurve, ObservedCurve
+from surtree.outcomes.effect_results import (
     read_correction,
     read_heterogeneity,
     save_correction,
     save_heterogeneity,
 )
 from surtree.outcomes.event import event_columns
-from surtree.outcomes.measures import JudgedTimes, Metric, one_event_metrics
+from surtree.outcomes.measures import (
+    JudgedTimes,
+    LeafChannel,
+    Metric,
+    Predictions,
+    effect_metrics,
+    objects,
+    one_event_metrics,
+)
 from surtree.outcomes.outcome import Outcome
-from surtree.outcomes.predicted import LeafChannel, Predictions, objects
 from surtree.survival.confidence import LEVEL
 from surtree.survival.treatment import ArmHazards
 from surtree.tree.leaf_curve import curve_kind, leaf_position

@@ -17,20 +17,27 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import require_no_arms
 from surtree.data.target import Target
 from surtree.outcomes._group import Group
-from surtree.outcomes.cause_figures import (
+from surtree.outcomes.curve import Channel, Column, GroupCurve
+from surtree.outcomes.event import RELATIVE_RISK, event_columns, leaf_caption
+from surtree.outcomes.incidence import (
     cause_events,
     cause_limits,
     cause_theta,
     causes_of,
+    incidence_limits,
+    incidence_of,
+    leaf_incidence,
     read_cause_names,
 )
-from surtree.outcomes.column import Column
-from surtree.outcomes.curve import Channel, GroupCurve
-from surtree.outcomes.event import RELATIVE_RISK, event_columns, leaf_caption
-from surtree.outcomes.incidence import incidence_limits, incidence_of, leaf_incidence
-from surtree.outcomes.measures import JudgedTimes, Metric, cause_metrics
+from surtree.outcomes.measures import (
+    JudgedTimes,
+    LeafChannel,
+    Metric,
+    Predictions,
+    cause_metrics,
+    objects,
+)
 from surtree.outcomes.outcome import Outcome
-from surtree.outcomes.predicted import LeafChannel, Predictions, objects
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time

@@ -11,10 +11,9 @@ import numpy as np
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.survival.time_axis import round_step, round_times
+from surtree.survival.step_function import round_step, round_times
 from surtree.tree.at_risk import AtRiskCounts
-from surtree.tree.evidence import events_note
-from surtree.tree.leaf_curve import LeafCurve, curve_of, leaf_position
+from surtree.tree.leaf_curve import LeafCurve, curve_of, events_note, leaf_position
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
 

@@ -15,7 +15,13 @@ from surtree.survival.cox_groups import GroupCounts, needed_prior
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.treatment import ArmHazards
 from surtree.tree.arms import Arms
-from surtree.tree.leaf_curve import leaf_position
+from surtree.tree.leaf_curve import (
+    LeafCurve,
+    curve_from,
+    curve_kind,
+    is_product_limit,
+    leaf_position,
+)
 from surtree.tree.tree import Tree
 from surtree.words.quoting import printable
 
@@ -193,3 +199,39 @@ def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Flo
     for limit in band:
         limit[counts.at_risk == 0] = np.nan
     return band
+
+
+def arm_risks(tree: Tree, effects: Floats | None = None) -> Floats:
+    """Return the hazard of each arm relative to the baseline, of shape (n_arms, n_nodes)."""
+    effects = tree._arm_ratios if effects is None else effects
+    hazard = tree.sums[:, 1::2].T
+    adjusted = (effects * hazard).sum(axis=0)
+    return np.asarray(effects * tree.theta * hazard.sum(axis=0) / adjusted)
+
+
+def leaf_arm_curve(
+    tree: Tree,
+    leaf: int,
+    arm: int,
+    effects: Floats | None = None,
+    kind: LeafCurveKind | None = None,
+) -> LeafCurve:
+    """Return the curve of an arm of a leaf.
+
+    With effects that are given, and of the kind "breslow", all arms of the leaf share a baseline,
+    that of its own rows (Breslow's estimate); of the kind "baseline", that of all rows.
+    """
+    kind = curve_kind(tree, kind)
+    if kind == "baseline":
+        hazard = float(arm_risks(tree, effects)[arm, leaf]) * tree.baseline.cumulative_hazard
+    elif effects is None and is_product_limit(kind):
+        of_arm = arm_counts(tree, leaf, arm, kind)
+        return curve_from(tree, leaf, of_arm.survival, np.cumsum(of_arm.hazard))
+    else:
+        ratios = (tree._arm_ratios if effects is None else effects)[:, leaf]
+        counts = [arm_counts(tree, leaf, one, kind) for one in range(ratios.size)]
+        at_risk = ratios @ np.stack([one.at_risk for one in counts])
+        deaths = np.sum([one.deaths for one in counts], axis=0)
+        steps = np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=at_risk > 0)
+        hazard = float(ratios[arm]) * np.cumsum(steps)
+    return curve_from(tree, leaf, np.exp(-hazard), hazard)

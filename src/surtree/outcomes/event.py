@@ -9,13 +9,11 @@ from typing import Any
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.outcomes._group import Group
-from surtree.outcomes.column import UNKNOWN, Column
-from surtree.outcomes.curve import Channel, GroupCurve
+from surtree.outcomes.curve import UNKNOWN, Channel, Column, GroupCurve
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios, shows_ratios
-from surtree.tree.leaf_curve import curve_kind
-from surtree.tree.leaf_intervals import median_limits, theta_limits
+from surtree.tree.leaf_curve import curve_kind, median_limits, theta_limits
 from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes.cause_figures import cause_limits, causes_of
 from surtree.survival.aalen_johansen import CauseCounts, incidence_band, proportional_incidence
+from surtree.survival.competing_risks import CauseHazards
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
-from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position
+from surtree.tree.leaf_curve import curve_kind, event_counts, leaf_position, ratio_limits
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
 
@@ -164,3 +164,38 @@ _COUNTS: dict[LeafCurveKind, Callable[[Tree, int], CauseCounts]] = {
 
 def _steps(tree: Tree, prediction: Floats) -> Floats:
     return causes_of(tree).hazard_steps(prediction, tree.baseline)
+
+
+def causes_of(tree: Tree) -> CauseHazards:
+    """Return the objective of a tree of competing risks, or raise an error for any other tree."""
+    if not isinstance(tree.objective, CauseHazards):
+        raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
+    return tree.objective
+
+
+def read_cause_names(tree: Tree, names: Mapping[int, str] | None) -> dict[int, str]:
+    """Return the names that a user gave to causes of a tree, or raise an error for others."""
+    given = dict(names or {})
+    causes = causes_of(tree).causes
+    absent = [cause for cause in given if cause not in causes]
+    if absent:
+        raise ValueError(f"names has the cause {absent[0]!r}: the causes are {causes}.")
+    return {cause: str(given[cause]) for cause in causes if cause in given}
+
+
+def cause_events(tree: Tree, cause: int) -> Floats:
+    """Return the weight of the events of a cause in each node."""
+    return tree.sums[:, 2 * causes_of(tree).position(cause)]
+
+
+def cause_theta(tree: Tree, cause: int) -> Floats:
+    """Return the hazard of a cause in each node, relative to the baseline of the cause."""
+    theta: Floats = tree.prediction[causes_of(tree).position(cause)]
+    return theta
+
+
+def cause_limits(tree: Tree, node: int, cause: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the confidence limits of the relative risk of a cause in a node."""
+    first = 2 * causes_of(tree).position(cause)
+    events, expected = tree.sums[node, first : first + 2].tolist()
+    return ratio_limits(tree, events, expected, level)

@@ -16,17 +16,22 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.json_file import shown
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.schema import shown
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_event
 from surtree.data.target import Target
 from surtree.outcomes._group import Group, counted
-from surtree.outcomes.column import Column
-from surtree.outcomes.curve import Channel, GroupCurve, survival_curve
-from surtree.outcomes.measures import JudgedTimes, Metric, one_event_metrics
-from surtree.outcomes.predicted import LeafChannel, Predictions, objects
+from surtree.outcomes.curve import Channel, Column, GroupCurve, survival_curve
+from surtree.outcomes.measures import (
+    JudgedTimes,
+    LeafChannel,
+    Metric,
+    Predictions,
+    objects,
+    one_event_metrics,
+)
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
 from surtree.tree.curves import leaf_curves

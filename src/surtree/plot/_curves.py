@@ -20,7 +20,7 @@ from surtree.plot.requirement import require_matplotlib
 from surtree.summary.labels import read_labels
 from surtree.summary.time import time_label
 from surtree.summary.wording import leaf_texts, wrap
-from surtree.tree.evidence import events_note
+from surtree.tree.leaf_curve import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import median_text, number

@@ -9,8 +9,7 @@ import numpy as np
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve
 from surtree.plot._page import SMALL, AnyLayout, Page
-from surtree.survival.step_function import StepFunction
-from surtree.survival.time_axis import MOST_TICKS
+from surtree.survival.step_function import MOST_TICKS, StepFunction
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,7 +9,7 @@ import numpy as np
 
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.questions._first import position_of
 from surtree.questions._near_search import node_thetas
 from surtree.solver.problem import TreeTopology

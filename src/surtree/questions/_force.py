@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
 
+from surtree._support.exact import TIE
 from surtree._support.parameters import read_time_limit
-from surtree._support.rounding import TIE
 from surtree._support.status import WORDS, Status, first_unproven
 from surtree._support.types import Floats
 from surtree.averages.taught import TaughtTree
@@ -21,8 +21,7 @@ from surtree.data.named import RowInputs
 from surtree.estimators.fit import search_path
 from surtree.estimators.parameters import limits_of, require_parameters
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem, make_problem
-from surtree.fitting.training import TrainingData, read_training_data
+from surtree.fitting.training import FitProblem, TrainingData, make_problem, read_training_data
 from surtree.questions._first import Answers, first_questions, position_of, wish_text
 from surtree.questions._search_result import SearchResult
 from surtree.solver.clock import Clock

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.solver.clock import Clock
 from surtree.solver.problem import Limits
 

@@ -14,7 +14,7 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.estimators.parameters import limits_of
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.solver.clock import Clock
 from surtree.solver.core import NearTrees
 from surtree.solver.problem import Forest, TreeTopology

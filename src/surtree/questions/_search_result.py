@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree._support.status import Status
 from surtree.tree.tree import Tree
 

@@ -10,9 +10,8 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import read_rows
 from surtree.estimators.parameters import require_parameters
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem, make_problem
 from surtree.fitting.row_digest import row_digest
-from surtree.fitting.training import reader_of, rows_to_fit
+from surtree.fitting.training import FitProblem, make_problem, reader_of, rows_to_fit
 from surtree.tree.resolve import chosen_model, last_step
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree.questions._search_result import missed_share
 from surtree.tree.tree import Tree
 from surtree.words.html_table import table_html

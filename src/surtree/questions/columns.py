@@ -12,8 +12,7 @@ from surtree._support.status import WORDS, Status, first_unproven
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.fit_problem import make_problem
-from surtree.fitting.training import read_training_data
+from surtree.fitting.training import make_problem, read_training_data
 from surtree.questions._first import first_questions
 from surtree.questions._force import best_tree, best_with, parameters_of
 from surtree.questions._search_result import missed_share

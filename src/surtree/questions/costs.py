@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.exact import SAME_LOSS
 from surtree._support.parameters import read_time_limit
-from surtree._support.rounding import SAME_LOSS
 from surtree._support.status import FINISHED, WORDS, Status, first_unproven
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.questions._look import Effort, Look, look
 from surtree.questions._search_result import missed_share
 from surtree.questions._training import fitted_problem

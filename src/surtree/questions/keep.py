@@ -7,11 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree.averages.taught import TaughtTree
 from surtree.estimators.tree import SurTree
 from surtree.questions._search_result import missed_share
-from surtree.tree.kept import Kept
+from surtree.tree.provenance import Kept
 from surtree.tree.resolve import chosen_model, last_step
 from surtree.tree.tree import Tree
 

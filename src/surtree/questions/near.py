@@ -13,7 +13,7 @@ from surtree._support.parameters import is_number, read_time_limit
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.estimators.tree import SurTree
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.questions._conditions import condition_text, conditions_of
 from surtree.questions._near_search import End, NearSearch, node_thetas
 from surtree.questions._search_result import missed_share

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.schema import Number, list_of, one_of, optional, record, text
+from surtree._support.json_file import Number, list_of, one_of, optional, record, text
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
 

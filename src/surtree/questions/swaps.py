@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.exact import SAME_LOSS
 from surtree._support.parameters import read_time_limit
-from surtree._support.rounding import SAME_LOSS
 from surtree._support.status import Status, first_unproven
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
 from surtree.questions._first import asked_text
 from surtree.questions._force import is_allowed, join_gains, joined_topology
 from surtree.questions._look import Effort
@@ -26,7 +26,7 @@ from surtree.questions.costs import PricedQuestion, QuestionCosts, question_cost
 from surtree.solver.clock import Clock
 from surtree.solver.problem import Limits, TreeTopology
 from surtree.solver.search import SearchSettings, search
-from surtree.survival.time_axis import round_horizons
+from surtree.survival.step_function import round_horizons
 from surtree.tree.resolve import horizons_of
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree

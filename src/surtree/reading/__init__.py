@@ -81,7 +81,7 @@ def read_table(
             'read_table needs polars, which is not installed: pip install "surtree[cli]"'
         )
     from surtree.reading.columns import read_column, require_columns
-    from surtree.reading.format import Format
+    from surtree.reading.errors import Format
     from surtree.reading.kinds import kind_of
     from surtree.reading.table import read_file
 

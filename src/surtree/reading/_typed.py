@@ -7,9 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from surtree.reading._numbers import described, find_decimal, has_evidence, may_be_either, numbers
-from surtree.reading.errors import UserError
-from surtree.reading.format import Format
+from surtree.reading.errors import Format, UserError
+from surtree.reading.numbers import described, find_decimal, has_evidence, may_be_either, numbers
 
 Source = Literal["commas", "other marks", "workbook"]
 

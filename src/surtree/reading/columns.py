@@ -8,9 +8,9 @@ from difflib import get_close_matches
 
 import polars as pl
 
-from surtree.reading._numbers import numbers
 from surtree.reading.errors import UserError
 from surtree.reading.kinds import Kind
+from surtree.reading.numbers import numbers
 
 KIND_NAMES = {
     "numeric": "number",

@@ -14,8 +14,7 @@ from surtree.data.id_columns import (
     labels_rows,
     numbers_rows,
 )
-from surtree.reading._numbers import MOSTLY, numbers
-from surtree.reading.dates import DATE
+from surtree.reading.numbers import DATE, MOSTLY, numbers
 
 # A sentence has at least so many words.
 _SENTENCE = 4

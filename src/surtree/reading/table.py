@@ -14,12 +14,9 @@ from pathlib import Path
 
 import polars as pl
 
-from surtree.reading._csv import SEPARATOR_NAMES, read_csv
-from surtree.reading._encoding import decode
-from surtree.reading._excel import WORKBOOKS, read_workbook
+from surtree.reading._sheets import SEPARATOR_NAMES, WORKBOOKS, decode, read_csv, read_workbook
 from surtree.reading._typed import Source, typed
-from surtree.reading.errors import UserError, failures, note
-from surtree.reading.format import Format
+from surtree.reading.errors import Format, UserError, failures, note
 
 STANDARD_INPUT = Path("-")
 PARQUET = (".parquet", ".pq")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree._support.status import WORDS
 from surtree.report._html import Markup, details, element, markup, note, table, terms
 from surtree.report._html import verdict as verdict_html

@@ -13,7 +13,7 @@ from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve, stacked
 from surtree.report._html import Markup, element, markup
 from surtree.summary.steps import Steps
-from surtree.survival.time_axis import round_horizons
+from surtree.survival.step_function import round_horizons
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 

@@ -12,7 +12,7 @@ from surtree.report._html import Markup, element, markup, terms
 from surtree.report._shown import Shown
 from surtree.summary.findings import Findings
 from surtree.summary.wording import reversals_sentence
-from surtree.tree.evidence import FEW_EVENTS, advice
+from surtree.tree.leaf_curve import FEW_EVENTS, advice
 from surtree.tree.tree import Tree
 from surtree.words.numbers import median_text, number, plural
 

@@ -13,8 +13,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from surtree._support.endings import PAGE_FILE
-from surtree._support.writing import write_text
+from surtree._support.writing import PAGE_FILE, write_text
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
 from surtree.questions.swaps import QuestionSwaps
@@ -44,7 +43,7 @@ from surtree.report._tree import tree_html
 from surtree.report._validation import HEADINGS, validation_html
 from surtree.summary.findings import Findings, read_findings
 from surtree.summary.labels import read_labels
-from surtree.survival.time_axis import read_horizons, round_horizons
+from surtree.survival.step_function import read_horizons, round_horizons
 from surtree.tree.resolve import horizons_of, time_unit_of
 from surtree.words.quoting import script_json
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.rounding import SAME_LOSS, TIE
+from surtree._support.exact import SAME_LOSS, TIE
 from surtree._support.types import Floats
 from surtree.solver._incumbent import monotone
 from surtree.solver._wide import COARSE, WIDE_TIE

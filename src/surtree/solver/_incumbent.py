@@ -9,7 +9,7 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._support.rounding import SAME_LOSS
+from surtree._support.exact import SAME_LOSS
 from surtree._support.types import Floats
 from surtree.solver._column_rounds import ColumnRounds
 from surtree.solver._watch import Watch

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.quantiles import quantile_positions
+from surtree._support.exact import quantile_positions
 from surtree._support.types import Floats
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.solver.pruning import Pruning, Subtree

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from surtree._support.rounding import TIE
+from surtree._support.exact import TIE
 from surtree._support.types import Floats
 from surtree.survival.row_sums import Sums
 

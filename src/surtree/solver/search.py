@@ -7,7 +7,7 @@ from time import perf_counter
 
 import numpy as np
 
-from surtree._support.quantiles import repeats
+from surtree._support.exact import repeats
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver._certificate import certify

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from surtree._support.status import WORDS, Status
 from surtree.summary.findings import Audited, Certificate
 from surtree.survival.objective import Objective
-from surtree.tree.kept import Kept
+from surtree.tree.provenance import Kept
 
 # A bound with a larger gap says next to nothing.
 WEAK = 0.5

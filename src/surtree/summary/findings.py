@@ -22,9 +22,8 @@ from surtree.questions.swaps import QuestionSwaps
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
-from surtree.tree.kept import Kept
+from surtree.tree.provenance import Kept, Teaching
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
-from surtree.tree.teaching import Teaching
 from surtree.tree.tree import Tree
 from surtree.validation import Comparison, Validation
 from surtree.validation.held_out import HeldOutScores

@@ -9,7 +9,7 @@ from math import isfinite, nan
 import numpy as np
 
 from surtree.outcomes import Group, GroupCurve
-from surtree.outcomes.column import UNKNOWN, Limits
+from surtree.outcomes.curve import UNKNOWN, Limits
 from surtree.words.numbers import number
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -11,7 +12,7 @@ from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
-from surtree.survival.confidence import LEVEL, require_level
+from surtree.survival.confidence import LEVEL, log_log_band, require_level
 from surtree.survival.kaplan_meier import EventCounts
 
 # Exponents beyond this give limits of zero and one, and would overflow.
@@ -123,3 +124,37 @@ def count_causes(target: Target, weight: Floats) -> tuple[Floats, CauseCounts]:
     cell += np.searchsorted(table.times, target.time[rows])
     deaths = Terms.of(weight[rows]).total_by(cell, size[0] * size[1])
     return table.times, CauseCounts(table.at_risk, deaths.reshape(size))
+
+
+class Observed(NamedTuple):
+    """Kaplan-Meier survival at a time, and its pointwise limits."""
+
+    survival: float
+    lower: float
+    upper: float
+
+
+_UNKNOWN = Observed(np.nan, np.nan, np.nan)
+
+
+def observed_survival(
+    target: Target, weight: Floats | None, horizon: float, level: float = LEVEL
+) -> Observed:
+    """Return the Kaplan-Meier survival of rows at a time.
+
+    It is NaN after the last follow-up, unless all rows had their event by then, and before the
+    first row enters. Its limits are NaN where it is one or zero: nothing is known of its variance.
+    """
+    if target.entry is not None and horizon < target.entry.min():
+        return _UNKNOWN
+    table = risk_table(target, np.ones(target.time.size) if weight is None else weight)
+    steps = int(np.searchsorted(table.times, horizon, side="right"))
+    past_the_end = horizon > target.time.max()
+    if steps == 0:
+        return _UNKNOWN if past_the_end else Observed(1.0, np.nan, np.nan)
+    counts = EventCounts(table.at_risk[:steps], table.deaths[:steps])
+    survival = float(counts.survival[-1])
+    if past_the_end and survival > 0:
+        return _UNKNOWN
+    lower, upper = log_log_band(counts, level)
+    return Observed(survival, float(lower[-1]), float(upper[-1]))

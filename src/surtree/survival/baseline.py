@@ -12,7 +12,22 @@ from numpy.typing import ArrayLike, NDArray
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.survival.intervals import weight_over
+
+Positions = NDArray[np.intp]
+
+
+def weight_over(first: Positions, last: Positions, weight: Terms, size: int) -> Floats:
+    """Return, for each position, the weight of the intervals that cover it."""
+    begins, ends = (weight.parts_by(position, size + 1) for position in (first, last))
+    # Sums of parts are exact: where heavy rows cancel, nothing is lost of light ones.
+    covering = np.cumsum(begins - ends, axis=1)[:, :size]
+    return weight.grid.join(covering)
+
+
+def from_each_on(parts: Floats) -> Floats:
+    """Return the sum from each position of the last axis to its end."""
+    return np.cumsum(parts[..., ::-1], axis=-1)[..., ::-1]
+
 
 # Least exposure, relative to the floor: below the rounding of any sum, but positive.
 _NEXT_TO_NONE = 2.0**-40

@@ -5,7 +5,7 @@ from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.curves import confidence_band, leaf_curves
 from surtree.tree.hazard_ratios import LeafHazardRatio, leaf_hazard_ratios
 from surtree.tree.leaf_curve import LeafCurve
-from surtree.tree.receipt import Receipt
+from surtree.tree.provenance import Receipt
 from surtree.tree.reversals import Reversal
 from surtree.tree.size import Size
 from surtree.tree.tree import Rule, Tree

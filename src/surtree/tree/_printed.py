@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from surtree.survival.confidence import LEVEL
-from surtree.tree.evidence import advice, events_note
+from surtree.tree.leaf_curve import advice, events_note
 from surtree.tree.reversals import reversal_text
 
 if TYPE_CHECKING:

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
-from surtree.survival.baseline import Baseline
-from surtree.survival.intervals import from_each_on
+from surtree.survival.baseline import Baseline, from_each_on
 from surtree.survival.kaplan_meier import EventCounts
-from surtree.survival.time_axis import round_times
+from surtree.survival.step_function import round_times
 
 Integers = NDArray[np.int32]
 

@@ -15,8 +15,8 @@ from surtree.tree.leaf_curve import (
     curve_of,
     is_product_limit,
     leaf_position,
+    survival_band,
 )
-from surtree.tree.leaf_intervals import survival_band
 from surtree.tree.resolve import tree_of
 
 

@@ -11,8 +11,7 @@ from surtree._support.types import Floats
 from surtree.survival import cox_groups
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.cox_groups import GroupCounts
-from surtree.tree.evidence import FEW_EVENTS
-from surtree.tree.leaf_curve import leaf_groups, leaf_position
+from surtree.tree.leaf_curve import FEW_EVENTS, leaf_groups, leaf_position
 from surtree.tree.resolve import tree_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural

@@ -10,9 +10,12 @@ import numpy as np
 
 from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
 from surtree._support.types import Floats
+from surtree.survival import confidence, cox_groups
+from surtree.survival.confidence import LEVEL
 from surtree.survival.cox_groups import GroupCounts, GroupFit, fit_groups, needed_prior
 from surtree.survival.kaplan_meier import EventCounts, median_time
 from surtree.survival.step_function import StepFunction
+from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -154,3 +157,87 @@ _COUNTS: dict[LeafCurveKind, Callable[[Tree, int], EventCounts]] = {
     "kaplan-meier": _own_counts,
     "shrunk": _shrunk_counts,
 }
+
+
+def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, float]:
+    """Return the confidence limits of the relative risk of a node.
+
+    Without weights they are those of Garwood for events that follow a Poisson distribution or, with
+    shrinkage, quantiles of the posterior, a gamma distribution. They are conservative: expected
+    events come from the same rows, so that theta varies less than a Poisson count
+    (docs/results/leaf-curves.md). With weights they are those of the profile likelihood. Without an
+    event the lower limit is zero (with shrinkage, a little more).
+    """
+    totals = tree.objective.totals(tree.sums[node])
+    if totals is None:
+        return np.nan, np.nan
+    events, expected = map(float, totals)
+    return ratio_limits(tree, events, expected, level)
+
+
+def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
+    """Return the confidence limits of observed over expected events."""
+    limits = confidence.profile_limits if tree.weighted else confidence.poisson_limits
+    return limits(events, expected, level, tree.objective.shrinkage)
+
+
+def survival_band(
+    tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
+) -> tuple[Floats, Floats]:
+    """Return the pointwise limits of a leaf's curve, at the times of the baseline."""
+    kind = curve_kind(tree, kind)
+    if kind == "baseline":
+        leaf_position(tree, leaf)
+        low, high = theta_limits(tree, leaf, level)
+        return tree.baseline.survival(high), tree.baseline.survival(low)
+    if kind == "breslow":
+        fit, position = tree._proportional_hazards, leaf_position(tree, leaf)
+        return cox_groups.survival_band(leaf_groups(tree), fit, position, level)
+    band = confidence.log_log_band(event_counts(tree, leaf, kind), level)
+    # Before the first event of the leaf, a shrunk curve moves by fractions of an event, whose
+    # variance says nothing.
+    counts = event_counts(tree, leaf, "kaplan-meier")
+    unknown = (counts.at_risk == 0) | (np.cumsum(counts.deaths) == 0)
+    for limit in band:
+        limit[unknown] = np.nan
+    return band
+
+
+def median_limits(
+    tree: Tree, leaf: int, kind: LeafCurveKind | None = None, level: float = LEVEL
+) -> tuple[float, float]:
+    """Return the limits of a leaf's median: the first times at which its band is at one half."""
+    return confidence.median_limits(tree.event_times, survival_band(tree, leaf, kind, level))
+
+
+# Leaves with fewer events than this are marked wherever they are shown ...
+FEW_EVENTS = 10
+# ... and with fewer than this, a printed tree says what to do.
+_VERY_FEW_EVENTS = 5
+
+
+def events_note(n_events: int) -> str:
+    """Return "no events", "few events", or nothing where there are enough."""
+    if n_events == 0:
+        return "no events"
+    return "few events" if n_events < FEW_EVENTS else ""
+
+
+def theta_text(tree: Tree, leaf: int, style: str) -> str:
+    """Return the relative risk of a leaf; of one without events, the most that it may be."""
+    if tree.n_events[leaf] > 0:
+        return format(tree.theta[leaf], style)
+    most = theta_limits(tree, leaf)[1]
+    return f"at most {format(most, style)}" if np.isfinite(most) else "unknown"
+
+
+def advice(tree: Tree) -> str:
+    """Return, where leaves have hardly any events, a sentence that says what to do about it."""
+    n_leaves = int((tree.n_events[tree.leaves] < _VERY_FEW_EVENTS).sum())
+    if n_leaves == 0:
+        return ""
+    verb, whose = ("has", "its") if n_leaves == 1 else ("have", "their")
+    return (
+        f"{plural(n_leaves, 'leaf')} {verb} fewer than {_VERY_FEW_EVENTS} events: {whose} numbers "
+        f"say little about new data; try {tree.objective.remedy}."
+    )

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from surtree._support.json_file import format_and_version, is_known, read_each, shown
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.schema import format_and_version, is_known, read_each, shown
 from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.cut_list import load_cuts, save_cuts
@@ -20,14 +20,12 @@ from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.cox_groups import GroupFit
 from surtree.survival.objective import Objective, total_by
+from surtree.survival.objectives import read_objective, save_objective
 from surtree.survival.row_sums import RowSums
 from surtree.tree._printed import tree_text
 from surtree.tree.arms import Arms, save_arms
 from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
-from surtree.tree.evidence import events_note
-from surtree.tree.leaf_curve import curve_of, proportional_hazards
-from surtree.tree.leaf_intervals import theta_limits
-from surtree.tree.objective_file import read_objective, save_objective
+from surtree.tree.leaf_curve import curve_of, events_note, proportional_hazards, theta_limits
 from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.parameters import LEAF_CURVES
-from surtree._support.schema import (
+from surtree._support.json_file import (
     POSITIVE,
     Check,
     Number,
@@ -18,10 +17,11 @@ from surtree._support.schema import (
     optional,
     record,
 )
+from surtree._support.parameters import LEAF_CURVES
 from surtree._support.types import Floats
 from surtree.cuts.validate import category, known_categories, require_one_kind
 from surtree.survival.objective import Objective
-from surtree.survival.time_axis import round_times
+from surtree.survival.step_function import round_times
 from surtree.tree.at_risk import CENSORED_PLACES, AtRiskCounts
 
 if TYPE_CHECKING:

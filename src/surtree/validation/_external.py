@@ -18,14 +18,13 @@ from surtree.data.rows import TargetReader, read_event, read_target_rows
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts
 from surtree.engines.engines import source_of
-from surtree.engines.outcomes import Outcomes, find_outcomes, quantiles_of_counts
+from surtree.engines.predict import Outcomes, find_outcomes, quantiles_of_counts
 from surtree.engines.rows import target_names
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics.input import read_times
-from surtree.outcomes.measures import BRIER_INTERVAL, JudgedTimes
-from surtree.outcomes.predicted import Predictions
+from surtree.outcomes.measures import BRIER_INTERVAL, JudgedTimes, Predictions
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.survival.time_axis import read_horizons
+from surtree.survival.step_function import read_horizons
 from surtree.validation._corrections import Interval, intervals_of_known
 from surtree.validation._drift import ColumnDrift, column_drifts, drift_lines
 from surtree.validation._leaf_checks import (

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree.data.target import Target
-from surtree.engines.outcomes import Outcomes
+from surtree.engines.predict import Outcomes
 from surtree.metrics.calibration_groups import observed_at
-from surtree.outcomes.predicted import LeafChannel, Predictions
+from surtree.outcomes.measures import LeafChannel, Predictions
 from surtree.survival.confidence import poisson_limits, profile_limits
 from surtree.tree.conditions import needed_steps
 from surtree.tree.tree import Tree

@@ -13,7 +13,7 @@ from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.metrics.predicted import evaluate, share_curves
-from surtree.outcomes.predicted import Predictions, objects
+from surtree.outcomes.measures import Predictions, objects
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree

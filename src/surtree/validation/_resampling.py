@@ -26,7 +26,7 @@ from surtree.data.rows import read_target_rows, warn_of_columns
 from surtree.fitting.training import reader_of
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics.reason import Score
-from surtree.outcomes.predicted import Predictions, pool
+from surtree.outcomes.measures import Predictions, pool
 from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.validation._corrections import correct, mean_of_known

@@ -14,13 +14,18 @@ from sklearn.utils.validation import has_fit_parameter
 
 from surtree._support.stack import user_level
 from surtree._support.types import Floats
-from surtree.data.bootstrap import draw_counts
 from surtree.data.named import RowInputs
+from surtree.data.persons import draw_counts
 from surtree.data.rows import TargetRows
 from surtree.metrics.input import read_times
 from surtree.metrics.reason import Score
-from surtree.outcomes.measures import JudgedTimes, Metric, brier_interval, one_event_metrics
-from surtree.outcomes.predicted import Predictions
+from surtree.outcomes.measures import (
+    JudgedTimes,
+    Metric,
+    Predictions,
+    brier_interval,
+    one_event_metrics,
+)
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.validation._predictions import has_tree, predict
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.json_file import Check, Number, list_of, optional, record, text
 from surtree._support.parallel import FoldProgress, run_all
 from surtree._support.parameters import require_jobs, require_random_state, require_whole
-from surtree._support.schema import Check, Number, list_of, optional, record, text
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_target_rows, warn_of_columns

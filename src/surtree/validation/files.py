@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.schema import Check, Number, flag, list_of, one_of, optional, record, text
+from surtree._support.json_file import Check, Number, flag, list_of, one_of, optional, record, text
 from surtree._support.status import STATUSES
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.validation._measures import Measure

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.rounding import TIE
+from surtree._support.exact import TIE
 from surtree._support.status import Status
 from surtree._support.types import ArrayValue, Floats
 from surtree.words.html_table import table_html

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from surtree.tree.receipt import Receipt
+from surtree.tree.provenance import Receipt
 
 Outcome = Literal["confirmed", "refuted", "not checked"]
 

@@ -21,19 +21,19 @@ from surtree._support.parameters import read_time_limit
 from surtree._support.stack import user_level
 from surtree._support.version import VERSION
 from surtree.data.named import RowInputs
-from surtree.tree.receipt import Receipt, claim_digest
+from surtree.tree.provenance import Receipt, claim_digest
 from surtree.verification import program
 from surtree.verification._bounds import EXACT, Effort, Proof, effort_of, prove
 from surtree.verification._claim import (
     NOTHING,
     Claim,
     ClaimedRows,
+    other_rows_text,
     program_text,
     read_claim,
     read_claimed_rows,
     write_claim,
 )
-from surtree.verification._other_rows import other_rows_text
 from surtree.verification._result import PARTS, Verification, VerifiedPart
 from surtree.words.numbers import plural
 

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from scipy.special import chdtrc
 
 from surtree._support.stack import user_level
-from surtree.fitting.fit_problem import FitProblem
+from surtree.fitting.training import FitProblem
+from surtree.solver.problem import Limits
 
 # At most one of a thousand trials with a proper lot is warned of.
 _RARE = 0.001
@@ -67,3 +68,33 @@ def warn_unless_randomised(problem: FitProblem) -> None:
             NotRandomisedWarning,
             stacklevel=user_level(),
         )
+
+
+# This many limits on leaves can be active at once.
+_MOST_ACTIVE = 4
+
+
+@dataclass(frozen=True)
+class ArmLimits(Limits):
+    """How large a tree may be, and how small its leaves and the arms in them."""
+
+    min_events_arm: int = 0  # the least number of rows with an event in each arm of a leaf
+    n_arms: int = 2  # the number of arms
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        # Events of all arms that are enough in each arm need no limit of their own.
+        if self.min_events_leaf <= self.n_arms * self.min_events_arm:
+            object.__setattr__(self, "min_events_leaf", 0)
+        if sum(least > 0 for least in self.least.values()) > _MOST_ACTIVE:
+            raise ValueError(
+                f"With {self.n_arms} arms, min_events_arm is {self.n_arms} limits on a leaf, and "
+                f"{_MOST_ACTIVE} are possible at once: leave out min_samples_leaf or "
+                "min_events_leaf."
+            )
+
+    @property
+    def least(self) -> dict[str, float]:
+        """The least value in a leaf of each count, by its name."""
+        arms = {f"events_{arm}": float(self.min_events_arm) for arm in range(self.n_arms)}
+        return super().least | arms
