@@ -1,5 +1,6 @@
 """Every type that a user meets can be imported from where its users look for it."""
 
+import inspect
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -7,9 +8,12 @@ import pytest
 
 import surtree
 import surtree.datasets
+import surtree.export
 import surtree.heuristics
 import surtree.metrics
 import surtree.outcomes
+import surtree.plot
+import surtree.report
 from surtree import SurTree, SurTreeCV, audit_tree, cost_complexity_path
 from surtree.datasets import load_gbsg2, make_survival_tree_data
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
@@ -76,3 +80,22 @@ def test_every_type_that_a_user_meets_has_a_public_address(met):
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
 def test_all_public_names_are_there(module):
     assert [name for name in module.__all__ if not hasattr(module, name)] == []
+
+
+@pytest.mark.parametrize(
+    "module", [*PUBLIC[:-1], surtree.export, surtree.plot, surtree.report], ids=lambda m: m.__name__
+)
+def test_all_that_users_meet_says_what_it_is(module):
+    silent = []
+    for name in module.__all__:
+        value = getattr(module, name)
+        if not inspect.getdoc(value):
+            silent.append(name)
+        members = vars(value).items() if inspect.isclass(value) else ()
+        silent += [
+            f"{name}.{member}"
+            for member, held in members
+            if not member.startswith("_") and (callable(held) or isinstance(held, property))
+            if not inspect.getdoc(getattr(value, member))
+        ]
+    assert silent == []

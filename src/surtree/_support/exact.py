@@ -37,7 +37,6 @@ class Grid:
 
     @property
     def n_parts(self) -> int:
-        """How many parts a term has."""
         return max(len(self.units), 1)
 
     @classmethod
@@ -110,7 +109,6 @@ class Terms:
 
     @classmethod
     def of(cls, values: Floats) -> Terms:
-        """Return the terms that an array holds."""
         low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
         most = max(high, -low)
         # Where terms are not finite, a sum that rounds is as good as another.
@@ -125,12 +123,10 @@ class Terms:
 
     @property
     def n(self) -> int:
-        """How many terms there are."""
         return int(self.parts.shape[1])
 
     @cached_property
     def total(self) -> float:
-        """The sum of all terms."""
         return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
 
     def take(self, rows: slice | NDArray[Any]) -> Terms:
@@ -157,7 +153,6 @@ class TermStack:
 
     @classmethod
     def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
-        """Return the stack of some terms."""
         lines: list[Floats] = []
         whole: list[int] = []  # lines
         slices = []

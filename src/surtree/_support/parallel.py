@@ -172,7 +172,6 @@ def run_all(
 def _call(
     run: _Run, job: Callable[[Item], Result], number: int, item: Item
 ) -> tuple[int, bool, Result | None]:
-    """Return the number of a job, whether it was done, and its result."""
     with run.job():
         try:
             require_running()

@@ -94,7 +94,6 @@ def require_random_state(random_state: Any) -> None:
 
 
 def require_hook(progress: Any) -> None:
-    """Raise an error unless ``progress`` is a callable or None."""
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function or None; got {progress!r}.")
 

@@ -87,7 +87,6 @@ class Outputs:
             )
 
     def write(self, fitted: Fitted, page: options.Page) -> Result:
-        """Write the files, and return what there is to say."""
         model = fitted.model
         model.time_unit_, model.horizons_ = page.time_unit, page.horizons
         if self.cause_name is not None:

@@ -157,7 +157,6 @@ def fit_kind(
 
 
 def model_text(model: Any, horizons: tuple[float, ...] | None = None) -> str:
-    """Return a model of any of these kinds as text."""
     if isinstance(model, TaughtTree):
         parts = [str(model.tree_), teacher_text(model), certificate(model)]
         return "\n\n".join(parts)
@@ -176,7 +175,6 @@ def model_text(model: Any, horizons: tuple[float, ...] | None = None) -> str:
 
 
 def kind_json(model: Any) -> dict[str, Any]:
-    """Return a model of any of these kinds for a program."""
     name = type(model).__name__
     if isinstance(model, TaughtTree):
         return {"kind": name, "explained": model.explained_.tolist(), **model_json(model)}

@@ -56,7 +56,6 @@ def write_model(model: Any, path: Path) -> None:
 
 
 def save_report(model: Any, path: Path, page: Page, **more: Any) -> None:
-    """Write the report of a model."""
     with failures(OSError, about=f"cannot write {path}: "), failures(ValueError):
         write_report(model, path, **vars(page), **more)
 
@@ -77,7 +76,6 @@ def read_outcomes(
     *,
     for_search: bool = False,
 ) -> tuple[pl.DataFrame, Survival]:
-    """Return the columns of a model in a table, and their target."""
     _require_outcome(model, target)
     frame = target.complete_rows(read_rows(path, model, form).frame)
     return conform(frame, model, for_search=for_search), read_survival(frame, target)

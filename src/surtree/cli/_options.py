@@ -46,7 +46,6 @@ Json = Annotated[
 
 
 def read_times(texts: list[str]) -> tuple[float, ...]:
-    """Read lists of times."""
     times = []
     for text in texts:
         numbers = _numbers(text)
@@ -244,11 +243,9 @@ class TreeOptions:
 
     @property
     def has_several_shrinkages(self) -> bool:
-        """Whether there are values of shrinkage to choose from."""
         return len(self.shrinkage or ()) > 1
 
     def parameters(self, *, tuned: bool) -> dict[str, Any]:
-        """Return the parameters of an estimator."""
         given = vars(self) | {"n_thresholds": self.n_thresholds or None}
         if self.shrinkage is not None and not tuned:
             given["shrinkage"] = self.shrinkage[0]

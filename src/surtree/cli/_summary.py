@@ -17,7 +17,6 @@ from surtree.validation.verdict import prediction_verdicts
 
 
 def certificate(model: SurTree) -> str:
-    """Return the certificate of a model as a line."""
     prior = f" with shrinkage {model.shrinkage:g}" if model.shrinkage else ""
     line = WORDS[model.status_].line
     objective = model.tree_.objective
@@ -123,7 +122,6 @@ def model_json(model: SurTree) -> dict[str, Any]:
 
 
 def tuning_text(tuning: SurTreeCV) -> str:
-    """Return what tuning found, as tables."""
     tried = ", ".join(f"{shrinkage:g}" for shrinkage in tuning.sizes_by_shrinkage_)
     chosen = f"shrinkage {tuning.sizes_.shrinkage:g}, chosen of {tried}"
     scores = "" if tuning.held_out_ is None else f"\n\n{tuning.held_out_}"
@@ -139,7 +137,6 @@ def verdict_text(model: SurTree) -> str:
 
 
 def tuning_json(tuning: SurTreeCV | None) -> dict[str, Any] | None:
-    """Return what tuning found."""
     if tuning is None:
         return None
     sizes, scores = tuning.sizes_, tuning.held_out_

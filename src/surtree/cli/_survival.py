@@ -54,7 +54,6 @@ class Survival:
 
     @property
     def event(self) -> NDArray[np.bool_]:
-        """Whether a row has an event, of any cause."""
         return np.asarray(self.y["event" if self.causes is None else "cause"] > 0)
 
     @property
@@ -70,7 +69,6 @@ class Survival:
 
 
 def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
-    """Read the target."""
     event_column, values = target.event_and_values(frame)
     causes = None if target.cause is None else _chosen_causes(event_column, values)
     times = _with_zeros(_times(frame, target.time_columns(frame)), target)

@@ -98,13 +98,11 @@ class TargetColumns:
         return (self.time,) if self.time in frame.columns or not dots else (start, end)
 
     def event_and_values(self, frame: pl.DataFrame) -> tuple[str, list[str]]:
-        """Return the column of the event or the cause, and the values that are named with it."""
         asked = self.event if self.cause is None else self.cause
         assert asked is not None
         return _split_event(frame, asked)
 
     def roles(self, frame: pl.DataFrame) -> dict[str, str]:
-        """Return what each of the columns is."""
         event, _ = self.event_and_values(frame)
         times = self.time_columns(frame)
         named: dict[str | None, str] = dict(

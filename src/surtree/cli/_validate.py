@@ -103,7 +103,6 @@ def validate(
 
 
 def validated(model: Any, X: pl.DataFrame, survival: Survival, **how: Any) -> Validation:
-    """Validate a model with a progress bar."""
     with progress_bar() as bar, failures(ValueError, TypeError):
         return resample(
             model,

@@ -35,7 +35,6 @@ class QuantileColumn:
 def quantile_columns(
     values: Floats, n_thresholds: int, weight: Terms | None
 ) -> list[QuantileColumn | None]:
-    """Find the quantile cuts of several columns."""
     # With as many thresholds as rows, every midpoint is one.
     if values.shape[1] < 2 or n_thresholds >= values.shape[1]:
         return [None] * len(values)

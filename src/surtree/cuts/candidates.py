@@ -86,7 +86,6 @@ class CandidateCuts:
         )
 
     def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
-        """Sum over the bins of each cut, for each kind of sum."""
         before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
         np.cumsum(sums, axis=1, out=before[:, 1:])
         held = before[:, self.last + 1] - before[:, self.first]
@@ -95,7 +94,6 @@ class CandidateCuts:
         return held + self.missing * sums[:, -1:] if self.missing.any() else held
 
     def hold_for(self, row: int) -> NDArray[np.bool_]:
-        """Return whether each cut holds for one row."""
         number = self.bins[row]
         if number == self.n_bins:
             return self.missing
@@ -119,7 +117,6 @@ def candidate_cuts(
     category_cuts: CategoryCuts = "one",
     risk: Callable[[Positions, int], Floats] | None = None,
 ) -> CandidateCuts:
-    """Return all candidate cuts of a column."""
     plain = Cut(column=index, name=column.name, known=column.known)
     if column.kind == "boolean":
         candidates = _boolean_cuts(plain, column)

@@ -27,7 +27,6 @@ class BinSets(NamedTuple):
     gaps: NDArray[np.uint64]
 
     def members(self, number: int) -> list[int]:
-        """Return the bins of a set, ascending."""
         gaps = int(self.gaps[number])
         bins = range(int(self.first[number]), int(self.last[number]) + 1)
         return [number for number in bins if not gaps >> number & 1]
@@ -40,7 +39,6 @@ def require_category_cuts(category_cuts: Any) -> None:
 
 
 def single_bins(n_bins: int) -> BinSets:
-    """Return every bin alone."""
     every = np.arange(n_bins)
     return BinSets(every, every, np.zeros(n_bins, dtype=np.uint64))
 

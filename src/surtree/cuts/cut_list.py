@@ -70,7 +70,6 @@ def save_cuts(cuts: Iterable[Cut]) -> dict[str, Any]:
 
 
 def load_cuts(saved: Mapping[str, Any]) -> tuple[Cut, ...]:
-    """Return the cuts that `save_cuts` saved."""
     known = {column: tuple(names) for column, names in saved.get("known", {}).items()}
 
     def read(cut: Any) -> Cut:

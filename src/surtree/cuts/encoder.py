@@ -274,7 +274,6 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         candidates: list[CandidateCuts],
         filtered: tuple[NDArray[np.bool_], NDArray[np.bool_]] | None,
     ) -> list[_EncodedColumn]:
-        """Return the columns that keep a cut, and remember these cuts."""
         kept, heavier = filtered or (np.empty(0, dtype=bool), np.empty(0, dtype=bool))
         columns = _encode_columns(candidates, kept)
         self.cuts_ = Cuts((column.cut, column.kept) for column in columns)
@@ -289,7 +288,6 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         sums: RowSums | None,
         leave_out: Collection[int],
     ) -> Iterator[tuple[int, CandidateCuts]]:
-        """Yield each column that has a value, and its candidates."""
         known = _Quantiles(table, self.n_thresholds, weight) if counts is None else None
         for index in range(table.n_columns):
             if index in leave_out:
@@ -418,7 +416,6 @@ class _EncodedColumn:
 def _encode_columns(
     candidates: list[CandidateCuts], kept: NDArray[np.bool_]
 ) -> list[_EncodedColumn]:
-    """Return the columns that keep a cut."""
     borders = np.cumsum([len(cuts.first) for cuts in candidates])[:-1]
     return [
         _encode_column(number, cuts, of_column)

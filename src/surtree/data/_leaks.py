@@ -41,7 +41,6 @@ _OUTCOME = re.compile(
 
 
 def is_named_like_outcome(name: str) -> bool:
-    """Return whether a column has the name of an outcome."""
     return _OUTCOME.search(name) is not None
 
 

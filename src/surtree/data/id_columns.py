@@ -67,12 +67,10 @@ def labels_rows(n_texts: int, n_rows: int) -> bool:
 
 
 def is_named_like_person(name: str) -> bool:
-    """Return whether a column has the name of an id of persons."""
     return _PERSON_NAME.search(name) is not None
 
 
 def are_persons(n_values: int, n_rows: int) -> bool:
-    """Return whether so many values are those of persons of whom some have several rows."""
     fewest = max(_FEWEST_PERSONS, n_rows / _MOST_ROWS_EACH)
     return n_rows >= FEWEST_ROWS and fewest <= n_values < n_rows
 

@@ -37,7 +37,6 @@ class RowInputs:
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def take(self, rows: NDArray[np.intp]) -> RowInputs:
-        """Return the rows at these positions."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
         return RowInputs(
             **{name: None if part is None else take(part, rows) for name, part in given.items()}
@@ -80,7 +79,6 @@ class RowInputs:
 
 
 def names_columns(y: Any) -> bool:
-    """Return whether a target is given by names of columns."""
     if isinstance(y, Mapping):
         y = tuple(y.values())
     if isinstance(y, str):
@@ -104,7 +102,6 @@ def require_once(named: tuple[str, ...]) -> None:
 
 
 def require_columns(named: Iterable[str], names: Iterable[str]) -> None:
-    """Raise an error unless a table has each of the columns that are named."""
     names = tuple(names)
     for name in named:
         if name not in names:

@@ -40,7 +40,6 @@ def check_names(estimator: Any, frame: Any, *, reset: bool) -> None:
 
 
 def forget_labels(estimator: Any) -> None:
-    """Forget the labels of an earlier fit."""
     vars(estimator).pop(_LABELS, None)
 
 

@@ -34,7 +34,6 @@ def read_persons(id: ArrayLike, time: Floats, entry: Floats | None) -> Persons:
 
 
 def read_labels(name: str, given: ArrayLike, n_rows: int) -> NDArray[Any]:
-    """Return a label for each row, or raise an error that names what was passed."""
     labels = np.asarray(given)
     if labels.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {labels.shape}")

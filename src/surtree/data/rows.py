@@ -106,7 +106,6 @@ def read_event(given: RowInputs, n_rows: int) -> Target:
 
 
 def read_one_event(given: RowInputs, n_rows: int) -> Target:
-    """Read a target of one event."""
     return read_target(given.y, n_rows, given.entry, given.id)
 
 

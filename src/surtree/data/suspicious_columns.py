@@ -85,7 +85,6 @@ class _Search:
         return [suspicions[index] for index in sorted(suspicions)]
 
     def _column(self, index: int) -> Column:
-        """Return the rows of a column that count."""
         numbers, line = self.table.numbers, self.table.line_of.get(index)
         if numbers is None or line is None:
             column = self.table.column(index)

@@ -99,17 +99,14 @@ class Table:
 
     @property
     def n_columns(self) -> int:
-        """How many columns there are."""
         return len(self.names)
 
     def column(self, index: int) -> Column:
-        """Return the column at a position."""
         if index not in self._columns:
             self._columns[index] = _require_finite(self._read(index))
         return self._columns[index]
 
     def take(self, rows: NDArray[np.intp]) -> Table:
-        """Return the rows at these positions, as a table that has read all of its columns."""
         if self.numbers is not None and len(self.line_of) == self.n_columns:
             return _array_table(self.names, self.numbers[rows], named=self.named, texts=self.texts)
         columns = tuple(
@@ -119,7 +116,6 @@ class Table:
         return Table(self.names, len(rows), columns.__getitem__, named=self.named, texts=self.texts)
 
     def renamed(self, names: tuple[str, ...]) -> Table:
-        """Return the same columns with other names."""
         return Table(
             names,
             self.n_rows,
@@ -206,7 +202,6 @@ def _read_pandas_column(
 
 
 def read_pandas_series(name: str, series: Any) -> Column:
-    """Read one column of a pandas frame."""
     dtype = series.dtype
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
@@ -267,7 +262,6 @@ def _require_cells(n_rows: int, n_columns: int) -> None:
 
 
 def read_series(name: str, series: nw.Series[Any]) -> Column:
-    """Read one column of a data frame."""
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         kind: Kind = "boolean" if dtype == nw.Boolean else "numeric"
@@ -288,7 +282,6 @@ def read_series(name: str, series: nw.Series[Any]) -> Column:
 
 
 def read_array(name: str, array: NDArray[Any]) -> Column:
-    """Read a one-dimensional array."""
     if array.dtype.kind == "b":
         return Column(name, "boolean", array.astype(np.float64))
     if array.dtype.kind in "iuf":
@@ -348,7 +341,6 @@ def _codes(cells: list[Any], categories: Sequence[Any]) -> NDArray[np.int32]:
 def read_codes(
     name: str, codes: NDArray[Any], categories: Sequence[Any], *, ordered: bool = False
 ) -> Column:
-    """Read a column of categories."""
     labels = [_label(category) for category in categories]
     present = [label for label in labels if label != ""]
     families = {_family(name, type(label)) for label in present}

@@ -148,7 +148,6 @@ class Target:
         return replace(self, causes=tuple(causes))
 
     def with_arms(self, arm: NDArray[np.intp], labels: tuple[Label, ...] = ()) -> Target:
-        """Return the same rows with their arms."""
         return replace(self, arm=arm, labels=labels)
 
     def take(self, rows: NDArray[Any]) -> Target:
@@ -187,7 +186,6 @@ class Target:
 def read_target(
     y: Any, n_rows: int | None = None, entry: ArrayLike | None = None, id: ArrayLike | None = None
 ) -> Target:
-    """Read and check a survival target."""
     target = check_target(*_read_event_and_time(y), n_rows, entry)
     if id is None:
         return target
@@ -237,7 +235,6 @@ def require_event_counts(n_rows: int, n_events: int, late: bool) -> None:
 
 
 def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
-    """Read and check the weights of the rows."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = check_weights(_read_numbers("sample_weight", sample_weight, n_rows))
@@ -282,7 +279,6 @@ def _read_event_and_time(y: Any) -> tuple[NDArray[np.bool_], Floats]:
 
 
 def event_and_time(columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
-    """Return event and time of each row, from the columns of a target."""
     if len(columns) == 1:
         time = read_time(columns[0])
         _AllEvents.warn()
@@ -294,7 +290,6 @@ def event_and_time(columns: list[Column]) -> tuple[NDArray[np.bool_], Floats]:
 
 
 def read_time(column: Column, shapes: str = SHAPES) -> Floats:
-    """Return the times that a column holds."""
     if column.kind != "numeric":
         held = "booleans" if column.kind == "boolean" else "texts"
         raise ValueError(

@@ -87,7 +87,6 @@ class Duration(Column):
 
 
 def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
-    """Return the columns of a target."""
     if _is_greenwood(y):
         return _greenwood_columns(y)
     if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
@@ -113,7 +112,6 @@ def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
 
 
 def read_one(name: str, values: Any) -> Column:
-    """Read one column of a target."""
     if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
         series = nw.from_native(values, series_only=True, pass_through=True)
         if not series.dtype.is_temporal() and series.dtype != nw.Object:

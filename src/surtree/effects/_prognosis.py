@@ -47,7 +47,6 @@ class NullModel(ArrayValue):
 
     @classmethod
     def of(cls, template: EffectTree, data: TrainingData) -> NullModel:
-        """Return the null model of rows."""
         target, weight = arm_target(data), data.sums.weight
         sets = RiskSets.of(target, weight, target.arm)
         # The cuts of categories depend on the objective: those of the risk serve the prognosis.
@@ -72,7 +71,6 @@ class Trial:
 
     @classmethod
     def read(cls, template: EffectTree, given: RowInputs) -> Self:
-        """Read rows and their arms."""
         data = read_training_data(template, given)
         problem = make_problem(encoder_of(template), data)
         limits = limits_of(template, data.target)
@@ -85,7 +83,6 @@ class Trial:
 
 
 def arm_target(data: TrainingData) -> Target:
-    """Return the target of rows that have arms."""
     return data.target
 
 

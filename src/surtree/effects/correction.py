@@ -125,12 +125,10 @@ class _Trial(Trial):
     """A trial whose effects are found again without some rows."""
 
     def fit(self, rows: NDArray[np.bool_]) -> TreeTopology:
-        """Return the tree of some rows."""
         path = search_quietly(self.template, self.problem.take(rows), self.limits)
         return path.topologies[path.choose(float(self.template.ccp_alpha)).splits]
 
     def effects(self, leaf: NDArray[np.int32], rows: NDArray[np.bool_]) -> _Effects:
-        """Return the effects of leaves, and of all, in some rows."""
         overall, _ = self._effect(rows)
         deviation = np.zeros((int(leaf.max()) + 1, overall.size))
         error = np.full_like(deviation, np.inf)

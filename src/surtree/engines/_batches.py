@@ -29,7 +29,6 @@ class Batch:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
         return len(self._frame)
 
     def column(self, name: str) -> Column:

@@ -62,7 +62,6 @@ class Checksums:
 
     @classmethod
     def of_no_rows(cls) -> Checksums:
-        """Return the checksums of no rows."""
         return cls({(): 0})
 
     def add(self, rows: CountedRows, columns: Iterable[str]) -> None:
@@ -77,7 +76,6 @@ class Checksums:
             self._add(names, int(hash_words([together], rows.n, _SEED).sum()))
 
     def merge(self, other: Checksums) -> None:
-        """Add the rows of others."""
         for key, number in other.sums.items():
             self._add(key, number)
 

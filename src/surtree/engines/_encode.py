@@ -93,7 +93,6 @@ class Binner:
 
     @classmethod
     def of(cls, distinct: DistinctColumn, candidates: CandidateCuts) -> Binner:
-        """Return how the distinct values of a column were binned."""
         column, n_bins = distinct.column, candidates.n_bins
         present = ~column.missing
         bins = np.asarray(candidates.bins)[present]
@@ -106,7 +105,6 @@ class Binner:
         return cls(column.name, n_bins, edges=edges)
 
     def bins(self, column: Column) -> Bins:
-        """Return the bin of each row."""
         if self.edges is not None:
             bins = bins_above(column.values, self.edges).astype(np.uint16, copy=False)
             if column.has_missing:
@@ -131,11 +129,9 @@ class RenumberedBinner:
 
     @property
     def name(self) -> str:
-        """What the column is called."""
         return self.binner.name
 
     def bins(self, column: Column) -> Bins:
-        """Return the bin of each row."""
         return self.new_bins[self.binner.bins(column)]
 
 

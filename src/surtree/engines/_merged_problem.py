@@ -81,7 +81,6 @@ class PassContext:
     def _arms(
         self, tree: Tree, n_rows: Floats, leaving: Leaving, entering: Entering | None
     ) -> Arms:
-        """Return what is in the arms of each node."""
         risk = count_at_risk(len(n_rows), leaving, entering, tree.baseline)
         return arms_of_leaves(
             tree, self.names.labels, n_rows.sum(axis=1), n_rows[:, 1:].sum(axis=1), risk
@@ -111,14 +110,12 @@ class MergedProblem(FitProblem):
 
     @property
     def follow_up(self) -> FollowUp:
-        """The quartiles of follow-up."""
         return self.context.risks.follow_up()
 
     def _rows_by_arm(self, n_arms: int) -> Floats:
         return np.stack([self.data.sums.counts[f"samples_{arm}"] for arm in range(n_arms)])
 
     def build_with_at_risk(self, topology: TreeTopology, leaf_curve: LeafCurveKind) -> Tree:
-        """Return the tree of a topology, with the at-risk counts and curves of its leaves."""
         (unbuilt,) = self.build([topology])
         return self.context.with_at_risk(unbuilt.tree, leaf_curve)
 
@@ -126,7 +123,6 @@ class MergedProblem(FitProblem):
 def pose_merged(
     context: PassContext, columns: BinnedColumns, values: RowValues, most: int
 ) -> MergedProblem:
-    """Merge all rows with the same bins, in one pass."""
     step = MergePass(context.names, columns.binners, values, most)
     rows = context.reader.run(step, context.names).whole()
     context.reader.expect(1, may_be_more=False)
@@ -151,7 +147,6 @@ def merged_data(context: PassContext, values: RowValues, parts: Floats) -> Merge
 def _over_rows(
     number: int, columns: BinnedColumns, bins: NDArray[np.uint16], sums: MergedSums
 ) -> CandidateCuts:
-    """Return the candidates of a column over merged rows."""
     if number not in columns.by_risk:
         return replace(columns.candidates[number], bins=bins)
 

@@ -28,7 +28,6 @@ class Packing:
 
     @classmethod
     def of(cls, n_bins: list[int]) -> Packing:
-        """Return how to pack columns with so many bins."""
         words: list[list[int]] = [[]]
         product = 1
         for n in n_bins:
@@ -114,7 +113,6 @@ class Merging:
             raise TooManyRowsError(f"{self.whole().n:,} of {self.n_rows:,} rows are distinct")
 
     def whole(self) -> DistinctRows:
-        """Return all distinct rows."""
         while len(self.parts) > 1:
             last = self.parts.pop()
             self.parts[-1] = self.parts[-1] + last

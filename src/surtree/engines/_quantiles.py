@@ -37,7 +37,6 @@ class RankBounds:
 
     @property
     def n(self) -> float:
-        """The number of rows."""
         return float(self.most[-1])
 
     def __add__(self, other: RankBounds) -> RankBounds:
@@ -47,7 +46,6 @@ class RankBounds:
         return RankBounds(values, np.asarray(least), np.asarray(most)).kept()
 
     def _at(self, values: Floats) -> tuple[Floats, Floats]:
-        """Return the bounds at other values."""
         below = np.searchsorted(self.values, values, side="right")
         least = np.concatenate(([0.0], self.least))[below]
         # Between two kept values, the rank is at most that of the upper one.
@@ -64,7 +62,6 @@ class RankBounds:
         return RankBounds(self.values[chosen], self.least[chosen], self.most[chosen])
 
     def around(self, ranks: Floats) -> Intervals:
-        """Return where the values of some ranks are, and their neighbours."""
         # Kept values whose upper rank bound is at most the wanted rank lie below it; those whose
         # lower rank bound exceeds it lie above.
         first = np.searchsorted(self.most, ranks, side="right") - 1

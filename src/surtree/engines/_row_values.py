@@ -123,7 +123,6 @@ class RowValues:
         weights: WeightSummary,
         extents: Extents | None,
     ) -> RowValues:
-        """Return what rows add, given what is known of all of them."""
         baseline = objective.baseline_of(risks)
         excess, exactness = 0.0, objective.exactness()
         if extents is None:
@@ -181,7 +180,6 @@ class RowValues:
 
     @cached_property
     def core_parts(self) -> list[int]:
-        """Which parts are the sums of the core."""
         values = self.objective.core_values(np.eye(len(self.objective.sum_names)))
         first = len(self.count_names)
         return [
@@ -192,7 +190,6 @@ class RowValues:
         ]
 
     def of_rows(self, rows: CountedRows) -> RowParts:
-        """Return what rows add."""
         target, weight = rows.target, rows.weight
         if self.weights.are_one and target.entry is None:
             # Rows of the same outcome add the same.
@@ -228,7 +225,6 @@ class RowValues:
         return dict(zip(self.count_names, parts, strict=False))
 
     def sums(self, parts: Floats) -> MergedSums:
-        """Return what merged rows add, given the sums of the parts over the rows of each."""
         *sums, weight = self._sums
         samples, events = (self.count_names.index(name) for name in ("samples", "events"))
         kinds = (
@@ -306,12 +302,10 @@ class MergedSums:
 
     @property
     def terms(self) -> tuple[Terms, ...]:
-        """The values as terms of exact sums."""
         return tuple(map(self._terms_of, range(self.total.size)))
 
     @property
     def weight_terms(self) -> Terms:
-        """The weights, as terms of exact sums."""
         return self._terms_of(-1)
 
     def _terms_of(self, kind: int) -> Terms:
@@ -324,7 +318,6 @@ class MergedSums:
         return float(self.objective.exactness().scale(self.total))
 
     def take(self, rows: NDArray[Any]) -> MergedSums:
-        """Return the sums of some merged rows."""
         return self.made_by.sums(self.node_values.lines[:, rows])
 
     def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:

@@ -36,7 +36,6 @@ class ColumnSummary:
     order: tuple[Any, ...] | None = None  # the categories of an ordered column
 
     def add(self, column: Column, repeats: Floats | None, parts: Floats) -> None:
-        """Add the rows of a batch."""
         terms = np.concatenate(
             [np.ones((1, column.values.size)) if repeats is None else repeats[None], parts]
         )
@@ -130,7 +129,6 @@ class WeightSummary:
 
     @property
     def are_one(self) -> bool:
-        """Whether all weights are one."""
         return self.most == self.least == 1
 
     @property
@@ -208,7 +206,6 @@ class SummaryRisks:
 
     @property
     def last_time(self) -> float:
-        """The last follow-up."""
         return float(self.summary.times.keys[-1])
 
     def table(self, cause: int | None = None) -> RiskTable:
@@ -219,12 +216,10 @@ class SummaryRisks:
         return RiskTable(died.keys, at_risk, self.grid.join(died.sums[1:]))
 
     def events(self, cause: int | None = None) -> float:
-        """Return the weight of all events of a cause, or of all causes."""
         died = self._died() if cause is None else self.summary.deaths[cause]
         return float(self.grid.join(died.sums[1:].sum(axis=1)))
 
     def follow_up(self) -> FollowUp:
-        """Return the quartiles of follow-up."""
         times, died = self.summary.times, self._died()
         censored = times.sums.copy()
         censored[:, np.searchsorted(times.keys, died.keys)] -= died.sums

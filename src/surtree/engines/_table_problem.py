@@ -64,7 +64,6 @@ class BinTotalsPass:
 
     @property
     def grid(self) -> Grid:
-        """The grid of the weights."""
         return self.values.weights.grid
 
     @property
@@ -223,7 +222,6 @@ def pose_tables(
 def _with_support(
     number: int, columns: BinnedColumns, totals: BinTotals, step: BinTotalsPass
 ) -> tuple[CandidateCuts, NDArray[np.uint16]]:
-    """Return the candidates of a column, with their support, and the bins of the binner's."""
     n, hashes, weight = bins_of(totals, step, number)
     candidates = columns.candidates[number]
     moved = np.arange(candidates.n_bins + 1, dtype=np.uint16)

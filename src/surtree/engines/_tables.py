@@ -43,7 +43,6 @@ class ArmValues:
     n_parts = 1
 
     def of_rows(self, rows: CountedRows) -> ArmValues:
-        """Return what rows add."""
         return replace(self, rows=rows)
 
     def core(self) -> tuple[Floats, dict[str, Floats]]:
@@ -54,7 +53,6 @@ class ArmValues:
         return self.objective.core_values(arm_values(inside)), {"samples": np.ones(arm.size)}
 
     def by(self, index: NDArray[np.intp], size: int) -> Floats:
-        """Return the number of rows by an index."""
         return np.bincount(index, minlength=size)[None].astype(np.float64)
 
 
@@ -71,12 +69,10 @@ class Binning:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that are read."""
         return (*self.names.columns, *(binner.name for binner in self.binners))
 
     @property
     def rounding(self) -> Rounding:
-        """How the core rounds."""
         return Rounding(self.values.unit)
 
     def bins(self, rows: CountedRows) -> NDArray[np.uint16]:

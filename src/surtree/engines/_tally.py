@@ -27,7 +27,6 @@ class Tally:
 
     @classmethod
     def empty(cls, n_sums: int, dtype: Any = np.float64) -> Tally:
-        """Return the tally of no rows."""
         return cls(np.empty(0, dtype), np.empty((n_sums, 0)))
 
     @classmethod
@@ -38,7 +37,6 @@ class Tally:
 
     @classmethod
     def counts(cls, values: NDArray[Any]) -> Tally:
-        """Count how often each value occurs."""
         if not values.size:
             return cls.empty(1, values.dtype)
         ascending = np.sort(values)

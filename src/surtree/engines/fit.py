@@ -137,7 +137,6 @@ def _most_rows(context: PassContext, columns: BinnedColumns, values: RowValues) 
 
 
 def _check_weights(weights: WeightSummary, name: str | None) -> None:
-    """Raise an error where the weights cannot be used."""
     if not weights.n_counted:
         raise ValueError(f"Column {name!r}, the weights, is zero in all rows that count")
     if weights.most > MOST_UNEVEN * weights.least:

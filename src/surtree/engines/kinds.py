@@ -95,7 +95,6 @@ class ArmNames(TargetNames):
 
     @property
     def n_arms(self) -> int:  # type: ignore[override]
-        """How many arms there are."""
         return len(self.labels)
 
     def arms(self, target: Target) -> NDArray[np.intp]:

@@ -43,7 +43,6 @@ def parquet_files(given: str) -> list[str]:
 
 
 def _files_in(paths: Iterable[Path]) -> list[str]:
-    """Return files as they are, and those in directories."""
     files: list[str] = []
     for path in paths:
         inside = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]

@@ -57,12 +57,10 @@ class TargetNames:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """All of them."""
         return (*self.y, *(name for name in (self.entry, self.weight) if name is not None))
 
     @classmethod
     def of(cls, given: RowInputs, y: tuple[str, ...]) -> Self:
-        """Return the names that a user has passed."""
         return cls(y, given.entry, given.sample_weight)
 
     def learn(self, causes: Iterable[int], arms: Mapping[Any, int], model: Any) -> Self:
@@ -89,11 +87,9 @@ class TargetNames:
         return np.array([0, *self.causes], dtype=np.intp)
 
     def ends(self, target: Target) -> NDArray[np.intp]:
-        """Return how rows end."""
         return target.event.astype(np.intp)
 
     def arms(self, target: Target) -> NDArray[np.intp]:
-        """Return the number of the arm of each row."""
         return np.zeros(target.time.size, dtype=np.intp)
 
     def arm_rows(self, target: Target) -> dict[Any, int]:
@@ -103,7 +99,6 @@ class TargetNames:
     def target_of(
         self, ends: NDArray[np.intp], time: Floats, entry: Floats | None = None
     ) -> Target:
-        """Return the target of rows that end so."""
         return Target(ends > 0, time, entry)
 
     def marks(self, target: Target) -> list[NDArray[np.uint64]]:
@@ -116,7 +111,6 @@ class TargetNames:
         return (self,) if len(self.y) == 1 else (self, replace(self, y=self.y[::-1]))
 
     def read(self, batch: Batch) -> CountedRows:
-        """Return the rows of a batch that count."""
         if self not in batch.counted:
             batch.counted[self] = self._read_or_refuse(batch)
         return CountedRows(self, batch, *batch.counted[self])
@@ -167,7 +161,6 @@ class TargetNames:
         return rows, target.take(rows), weight[rows], n_left_out, {}
 
     def _target(self, batch: Batch, entry: Floats | None) -> Target:
-        """Return the target of all rows of a batch."""
         event, time = self._event_and_time([batch.column(name) for name in self.y])
         return check_target(event, time, batch.n_rows, entry)
 
@@ -200,11 +193,9 @@ class CountedRows:
 
     @property
     def n(self) -> int:
-        """How many rows count."""
         return self.weight.size
 
     def column(self, name: str) -> Column:
-        """Return a column of the rows that count."""
         if isinstance(self.rows, slice):
             return self.batch.column(name)
         if name not in self.columns:

@@ -62,7 +62,6 @@ class Outcome(Generic[Partial]):
 
 
 def add_batches(step: Pass[Any], batches: Iterable[Batch]) -> Outcome[Any]:
-    """Return the outcome of a pass over some batches."""
     partial, n_rows = step.start(), 0
     try:
         for batch in batches:

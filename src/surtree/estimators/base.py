@@ -228,7 +228,6 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return RelativeRisk(float(getattr(self, "shrinkage", 0.0)))
 
     def _risk_and_outcomes(self, given: RowInputs) -> tuple[Floats, Target, Floats]:
-        """Return the risk, the target and the weight of each row."""
         given = given.in_memory(type(self).__name__)
         risk = self.predict(given.X)
         return risk, *self._read_outcomes(given, risk.size)
@@ -428,7 +427,6 @@ class TreeEstimator(SurvivalEstimator):
         return self._loss_at(rows, find_leaves(self.tree_, rows.table))
 
     def _loss_at(self, rows: Rows, nodes: NDArray[np.intp]) -> float:
-        """Return the loss on rows in memory of which each is predicted by a node."""
         tree, counted = self.tree_, rows.present
         target, weight = rows.target.take(counted), rows.weight[counted]
         sums = tree.row_sums(target, weight)

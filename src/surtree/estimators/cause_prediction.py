@@ -69,7 +69,6 @@ CAUSE_CHECKS: Checks = {
 
 
 def cause_weights(causes: CauseChoice, present: Iterable[int]) -> tuple[float, ...]:
-    """Return the weight of each cause that rows have."""
     present = tuple(present)
     if causes is None:
         return (1.0,) * len(present)
@@ -93,7 +92,6 @@ def plain_causes(causes: CauseChoice) -> Any:
 
 
 def read_causes(saved: Any) -> CauseChoice:
-    """Return a choice of causes that `plain_causes` wrote."""
     if isinstance(saved, list) and saved and all(isinstance(one, list) for one in saved):
         return {int(cause): float(weight) for cause, weight in saved}
     return saved  # type: ignore[no-any-return]

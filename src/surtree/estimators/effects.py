@@ -461,5 +461,4 @@ class EffectTree(SurTree):
 
 
 def labels_of(target: Target) -> tuple[Label, ...]:
-    """Return the labels of the arms of rows."""
     return target.labels

@@ -30,12 +30,10 @@ Model = TypeVar("Model", bound=Any)
 
 
 def whole(least: int, most: float = math.inf) -> Check:
-    """Return the check of a whole number in a range."""
     return lambda name, value: require_whole(name, value, least, most)
 
 
 def or_none(check: Check) -> Check:
-    """Return a check that lets None pass."""
     return lambda name, value: None if value is None else check(name, value)
 
 
@@ -63,7 +61,6 @@ CHECKS: Checks = {
 
 
 def require_parameters(estimator: Any) -> None:
-    """Raise an error that names the parameter at fault, if there is one."""
     names = [field.name for field in fields(estimator) if field.init]
     checks: Checks = estimator._checks
     for name in names:

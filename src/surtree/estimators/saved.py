@@ -99,12 +99,10 @@ class SavedEstimator(SurvivalEstimator):
         """Return the parameters of a saved model, and what `fit` had learnt."""
 
     def _plain_parameters(self) -> dict[str, Any]:
-        """Return the parameters as plain values."""
         return plain_parameters(self.get_params(deep=False))
 
     @classmethod
     def _read_parameters(cls, saved: dict[str, Any]) -> dict[str, Any]:
-        """Return the parameters that `_plain_parameters` wrote."""
         return saved
 
     @classmethod

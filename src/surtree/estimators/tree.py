@@ -323,11 +323,9 @@ class SurTree(_Fitted):
         )
 
     def _limits(self, target: Target) -> Limits:
-        """Return the limits of the search for these rows."""
         return check_parameters(self)
 
     def _read_lazy(self, given: RowInputs, init: Any) -> FitProblem:
-        """Read a table that is not in memory."""
         if init is not None:
             raise ValueError("init is for tables in memory: leave it out, or collect the table")
         return read_lazy(self, given, self.progress)

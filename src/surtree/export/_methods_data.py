@@ -135,12 +135,10 @@ def concordance_name(findings: Findings) -> str:
 
 
 def with_unit(words: str, time_unit: str | None) -> str:
-    """Return the words of a measure with the unit of the time that they end with."""
     return f"{words} {time_unit}" if time_unit and words[-1].isdigit() else words
 
 
 def definitions(findings: Findings) -> Iterator[str]:
-    """Define each measure that was given."""
     sentences = {**_DEFINITIONS, **findings.outcome.definitions}
     for name in _measures(findings):
         text = sentences[name]

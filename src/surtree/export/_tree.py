@@ -11,7 +11,6 @@ from surtree.tree.tree import Tree
 
 
 def named_tree(model: Any, feature_names: Sequence[str] | None = None) -> Tree:
-    """Return the tree of a model, with the names of its columns replaced where others are given."""
     tree = tree_of(model)
     if feature_names is None:
         return tree
@@ -35,7 +34,6 @@ def membership(cut: Cut) -> tuple[bool, tuple[Any, ...]] | None:
 
 
 def leaf_lines(tree: Tree, leaf: int) -> tuple[str, ...]:
-    """Return what a picture says in a leaf, line by line."""
     group = tree.outcome.group(leaf)
     figures = tree.outcome.printed_columns([group])
     return (

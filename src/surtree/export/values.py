@@ -27,7 +27,6 @@ def leaf_values(
     leaf_curve: LeafCurveKind | None,
     cause: int | None = None,
 ) -> dict[int, Scalar]:
-    """Return the value of each leaf."""
     if cause is not None and value != "risk":
         raise ValueError('A cause has a risk: it goes with value="risk".')
     leaves = tree.leaves.tolist()

@@ -84,7 +84,6 @@ def objective_of(estimator: Any, target: Target) -> Objective:
 def training_data(
     table: Table, target: Target, table_weight: Floats, objective: Objective = RELATIVE_RISK
 ) -> TrainingData:
-    """Return rows as training data, given the target of each row of the table."""
     return _add_up(table, table_weight, target, table_weight, objective)
 
 
@@ -119,7 +118,6 @@ class FitProblem:
 
     @property
     def follow_up(self) -> FollowUp:
-        """The quartiles of follow-up."""
         return follow_up(self.data.target, self.data.table_weight[self.data.present])
 
     def tell_arms(self, n_arms: int) -> Solution:
@@ -127,7 +125,6 @@ class FitProblem:
         return Problem(self.binned, arm_sums(self._rows_by_arm(n_arms))).solve(Limits(1, 1))
 
     def _rows_by_arm(self, n_arms: int) -> Floats:
-        """Return how many rows of each arm each row stands for."""
         arm = self.data.target.arm
         return np.asarray((arm == np.arange(n_arms)[:, None]).astype(np.float64))
 

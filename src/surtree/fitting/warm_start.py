@@ -95,7 +95,6 @@ class _Walk:
 
 
 def _holds(binned: BinnedRows, cut: int) -> NDArray[np.bool_]:
-    """Return for which rows a cut holds."""
     row = binned.cut_column[cut]
     return np.asarray(bins_held(binned, np.array([cut]))[:, 0][binned.bins[row]])
 

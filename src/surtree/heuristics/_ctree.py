@@ -234,7 +234,6 @@ class _Growth:
         return None
 
     def _scores(self, column: Column, rows: Rows) -> tuple[Rows, Scores]:
-        """Return which of the rows have a value, and the scores of those."""
         known = rows[~column.missing[rows]]
         return known, Scores(self._score[known], self._weight[known])
 

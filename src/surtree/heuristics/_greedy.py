@@ -212,7 +212,6 @@ class _Cuts:
         return int(np.argmax(gains >= best - tolerance)) if best > tolerance else -1
 
     def holds(self, cut: int, rows: Rows) -> NDArray[np.bool_]:
-        """Return for which of the rows a cut holds."""
         bins = self._bin[self._encoded.cut_column[cut]][rows]
         holds: NDArray[np.bool_] = (self._first[cut] <= bins) & (bins < self._after[cut])
         if self._encoded.cut_gaps[cut]:

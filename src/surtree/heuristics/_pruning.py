@@ -33,7 +33,6 @@ class Pruning:
         return int(np.count_nonzero(self.left >= 0))
 
     def topology(self, whole: TreeTopology) -> TreeTopology:
-        """Return the topology of the pruned tree."""
         cut = np.where(self.left >= 0, whole.cut[self.nodes], -1).astype(np.int32)
         return TreeTopology(cut, self.left, self.right)
 

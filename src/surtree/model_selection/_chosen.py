@@ -15,13 +15,11 @@ class OfChosen:
         self.name = name
 
     def __get__(self, search: Any, owner: type | None = None) -> Any:
-        """Return the attribute of the chosen model."""
         if search is None:
             return self
         check_is_fitted(search)
         return getattr(search.best_estimator_, self.name)
 
     def __set__(self, search: Any, value: Any) -> None:
-        """Set the attribute of the chosen model."""
         check_is_fitted(search)
         setattr(search.best_estimator_, self.name, value)

@@ -218,7 +218,6 @@ def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> 
 def _candidate(
     template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
 ) -> Candidate:
-    """Return the best tree of a size, to be scored."""
     # A path ends where rows allow no more splits.
     smaller = replace(path, sizes=path.sizes[: size[1] + 1])
     tree = smaller.sizes[-1].tree
@@ -240,7 +239,6 @@ def _by_search(sizes: list[tuple[int, int]]) -> dict[int, list[int]]:
 def _model(
     template: SurTree, size: tuple[int, int], problem: FitProblem, path: SizePath
 ) -> SurTree:
-    """Return what a fit with these limits returns."""
     max_depth, max_splits = size
     model: SurTree = clone(template).set_params(max_depth=max_depth, max_splits=max_splits)
     table = problem.data.table

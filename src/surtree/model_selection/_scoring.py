@@ -58,7 +58,6 @@ class HeldOut:
 
     @cached_property
     def total(self) -> float:
-        """The weight of all rows."""
         return self.target.total(self.weight)
 
     @property
@@ -71,7 +70,6 @@ class HeldOut:
         return find_leaves(tree, self.table, self._answers)
 
     def risk(self, tree: Tree) -> Floats:
-        """Return what a tree predicts for each of the rows."""
         return tree.theta[self.leaves(tree)]
 
     @property
@@ -171,7 +169,6 @@ _OF_PERSONS = ("concordance_ipcw", "integrated_brier")
 
 
 def find_scorer(scoring: Scoring) -> Scorer:
-    """Return how trees are scored."""
     if isinstance(scoring, str) and scoring in SCORERS:
         return SCORERS[scoring]
     from sklearn.metrics import get_scorer

@@ -371,7 +371,6 @@ class SurTreeCV(_FittedSearch):
         self.best_estimator_.held_out_ = self.held_out_
 
     def _chosen_without(self, fold: int, others: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the parameters that are chosen without what one fold says."""
         scores = [score.without_fold(fold, others) for score in self.sizes_by_shrinkage_.values()]
         index, size = choose(scores)
         parameters: dict[str, Any] = self.cv_results_["params"][index * scores[0].mean.size + size]
@@ -425,7 +424,6 @@ class SurTreeCV(_FittedSearch):
         *,
         keeps_done: bool = False,
     ) -> Finished[Result]:
-        """Return the result of each fold's function."""
         cut = partial(cut_fold, rows, as_passed=self.scoring not in SCORERS)
         # A solve releases the GIL, so threads are as good as processes and start faster.
         return run_all(

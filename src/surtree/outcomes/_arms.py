@@ -118,7 +118,6 @@ class TrialArms(Outcome):
         return (*one_event_metrics(times), *effect_metrics(times, arms_of(self.tree).names))
 
     def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
-        """Return each arm."""
         hazard, risks = self.tree.row_hazard(target), arm_risks(self.tree)
         return tuple(
             LeafChannel(name, target.arm == arm, target.event, risks[arm], hazard)
@@ -127,7 +126,6 @@ class TrialArms(Outcome):
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The arms, the reference first."""
         arms = arms_of(self.tree)
         named = zip(arms.labels, arms.names, COLOURS, strict=False)
         return tuple(Channel(label, name, colour) for label, name, colour in named)
@@ -165,13 +163,11 @@ class TrialArms(Outcome):
         return event_columns(self, groups, level)
 
     def effects(self, group: Group, level: float = LEVEL) -> tuple[LeafEffect, ...]:
-        """Return the effect of each arm but the reference in a leaf."""
         return effects_of_leaf(self.tree, group.leaf, level)
 
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
     ) -> tuple[GroupCurve, ...]:
-        """Return the survival of each arm in a leaf."""
         kind = curve_kind(self.tree, kind)
         return tuple(
             self._curve(group, arm, channel, kind, level)
@@ -210,11 +206,9 @@ class TrialArms(Outcome):
     def tree_curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
     ) -> tuple[GroupCurve, ...]:
-        """Return the survival of each arm."""
         return self.curves(group, kind, level)
 
     def at_risk(self, group: Group, times: Floats) -> tuple[Floats, ...]:
-        """Return the weight of each arm that is at risk at some round times."""
         counts = arms_of(self.tree).risk[leaf_position(self.tree, group.leaf)]
         return tuple(at_round_times(self.tree, of_arm, times) for of_arm in counts)
 
@@ -312,7 +306,6 @@ class TrialArms(Outcome):
         return f"{self.tree.objective.method_words.format(loss=loss)} {_COX}"
 
     def events_text(self) -> str:
-        """Return the rows and events of each arm."""
         arms = arms_of(self.tree)
         counted = [
             f"arm {label}: {plural(int(n), 'row')}, {plural(int(events), 'event')}"
@@ -323,7 +316,6 @@ class TrialArms(Outcome):
         return f"; {', '.join(counted)}; the reference is {arms.names[0]}"
 
     def leaf_json(self, group: Group) -> dict[str, Any]:
-        """Return the hazard ratios of a leaf."""
         return {
             "effects": [
                 {

@@ -95,7 +95,6 @@ class Causes(Outcome):
     }
 
     def read_target(self, given: RowInputs, n_rows: int) -> Target:
-        """Return cause and time of each row."""
         require_no_arms(given)
         target = read_cause_target(given.y, n_rows, given.entry, given.id)
         # New rows may lack a cause that is predicted.
@@ -114,11 +113,9 @@ class Causes(Outcome):
         )
 
     def measures(self, times: JudgedTimes) -> tuple[Metric, ...]:
-        """Return the metrics of each cause that counts."""
         return cause_metrics(times, causes_of(self.tree).parts)
 
     def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
-        """Return each cause that counts."""
         objective, everyone = causes_of(self.tree), np.ones(target.time.size, dtype=bool)
         baselines = dict(zip(objective.causes, self.tree.baseline.of_cause, strict=True))
         return tuple(
@@ -136,7 +133,6 @@ class Causes(Outcome):
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The causes, ascending."""
         objective = causes_of(self.tree)
         names = read_cause_names(self.tree, self.labels)
         return tuple(
@@ -181,7 +177,6 @@ class Causes(Outcome):
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
     ) -> tuple[GroupCurve, ...]:
-        """Return the cumulative incidence of each cause in a leaf."""
         times = self.tree.event_times
         incidence = incidence_of(self.tree, group.leaf, kind)
         shown = times <= min(group.last_time, float(times[-1]))
@@ -218,7 +213,6 @@ class Causes(Outcome):
         return f"{plural(group.n_samples, 'row')}; events: {', '.join(parts)}"
 
     def count_lines(self, group: Group) -> tuple[str, ...]:
-        """Return the rows of a group, and the events of each cause."""
         events = {c.key: cause_events(self.tree, c.key)[group.leaf] for c in self.channels}
         return (
             *(f"events {cause}: {n:g}" for cause, n in events.items()),
@@ -240,7 +234,6 @@ class Causes(Outcome):
         return list(leaf_incidence(self.tree, cause, kind))
 
     def value_title(self, value: str, kind: LeafCurveKind | None, channel: Any = None) -> str:
-        """Return what the values of leaves are; of a risk, of which cause."""
         if value == "risk":
             cause = causes_of(self.tree).main_cause if channel is None else channel
             return f"risk of cause {cause}"
@@ -292,7 +285,6 @@ class Causes(Outcome):
         )
 
     def events_text(self) -> str:
-        """Return the events of each cause."""
         counts = (f"{cause_events(self.tree, c.key)[0]:g} of {c.label}" for c in self.channels)
         return f", {' and '.join(counts)}"
 
@@ -349,7 +341,6 @@ class Causes(Outcome):
         return super()._name_faults(saved, {str(cause) for cause in causes_of(self.tree).causes})
 
     def save_model(self, model: Any) -> dict[str, Any]:
-        """Return what the causes are called."""
         names = read_cause_names(self.tree, model.cause_names_)
         return {"cause_names": {str(cause): name for cause, name in names.items()} or None}
 

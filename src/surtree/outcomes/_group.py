@@ -28,7 +28,6 @@ class Group:
 
     @classmethod
     def of(cls, tree: Tree, nodes: Iterable[int]) -> Group:
-        """Return the rows of a node, or of several leaves."""
         nodes = tuple(nodes)
         if len(nodes) == 1:
             (node,) = nodes
@@ -39,27 +38,22 @@ class Group:
 
     @property
     def letters(self) -> str:
-        """The names of its leaves."""
         return ", ".join(self.tree.leaf_names[leaf] for leaf in self.leaves)
 
     @property
     def name(self) -> str:
-        """The name of the group: that of its leaves."""
         return f"{'leaf' if len(self.leaves) == 1 else 'leaves'} {self.letters}"
 
     @property
     def nodes(self) -> list[int]:
-        """The nodes that add up to the group."""
         return list(self.leaves) if self.node is None else [self.node]
 
     @property
     def n_samples(self) -> int:
-        """The training rows."""
         return int(self.tree.n_samples[self.nodes].sum())
 
     @property
     def n_events(self) -> int:
-        """The training rows with an event."""
         return int(self.tree.n_events[self.nodes].sum())
 
     @property
@@ -71,7 +65,6 @@ class Group:
 
     @property
     def sums(self) -> Floats:
-        """The sums of the objective."""
         if self.node is not None:
             return np.asarray(self.tree.sums[self.node])
         return np.asarray(self.tree.sums[self.nodes].sum(axis=0))

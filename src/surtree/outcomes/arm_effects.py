@@ -156,7 +156,6 @@ def leaf_effects(tree: Tree, level: float = LEVEL) -> tuple[LeafEffect, ...]:
 
 
 def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEffect, ...]:
-    """Return the effect of each arm but the reference in one leaf."""
     require_level(level)
     arms, counts, prior = arms_of(tree), _leaf_counts(tree, leaf), tree.objective.shrinkage
     ratios = _ratios(counts, prior)
@@ -176,7 +175,6 @@ def effects_of_leaf(tree: Tree, leaf: int, level: float = LEVEL) -> tuple[LeafEf
 
 
 def ratio_text(ratio: float) -> str:
-    """Return a hazard ratio as text."""
     return f"{ratio:.3g}" if np.isfinite(ratio) else "unknown"
 
 

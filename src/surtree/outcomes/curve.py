@@ -65,7 +65,6 @@ class Column:
 
     @property
     def printed_heading(self) -> str:
-        """The heading in a printed tree."""
         return f"{self.symbol} ({self.qualifier})" if self.qualifier else self.symbol
 
     def phrase(self, position: int) -> str:
@@ -75,7 +74,6 @@ class Column:
         return f"{self.symbol}{colon} {self.text(position)}{after}"
 
     def limits_text(self, position: int) -> str:
-        """Return the limits of a value in words."""
         limits = UNKNOWN if self.limits is None else self.limits[position]
         return interval_text(limits) or "unknown"
 
@@ -103,7 +101,6 @@ class ObservedCurve:
     band: tuple[Floats, Floats]  # the confidence limits, not numbers where R says NA
 
     def at(self, time: float) -> tuple[float, Limits]:
-        """Return the value at a time, with limits."""
         return _value_at(self.times, self.values, self.band, time, 1.0)
 
 
@@ -130,7 +127,6 @@ class GroupCurve:
 
     @property
     def colour(self) -> str:
-        """The colour that it is drawn in."""
         return self.channel.colour
 
     @property
@@ -147,7 +143,6 @@ class GroupCurve:
 
     @property
     def last_value(self) -> float:
-        """The value after the last step."""
         return float(self.values[-1]) if self.values.size else self.start
 
     def at(self, time: float) -> tuple[float, Limits]:

@@ -327,7 +327,6 @@ def save_correction(correction: EffectCorrection | None) -> dict[str, Any] | Non
 def read_correction(
     saved: dict[str, Any] | None, ratios: Floats, leaves: list[int], arms: tuple[Label, ...]
 ) -> EffectCorrection | None:
-    """Return what `save_correction` wrote, for the leaves of a tree."""
     if saved is None:
         return None
     cells = [(leaf, row) for leaf in leaves for row in range(len(arms) - 1)]

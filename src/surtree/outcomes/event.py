@@ -49,7 +49,6 @@ class OneEvent(Outcome):
 
     @property
     def channels(self) -> tuple[Channel, ...]:
-        """The event alone."""
         return (Channel("event", "event", risk_colours([1.0])[0]),)
 
     def columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
@@ -63,11 +62,9 @@ class OneEvent(Outcome):
     def curves(
         self, group: Group, kind: LeafCurveKind | None = None, level: float = LEVEL
     ) -> tuple[GroupCurve, ...]:
-        """Return the survival of a leaf."""
         return (self.together(group, kind, level),)
 
     def risks(self, channel: Any = None) -> Floats:
-        """Return the theta of each node."""
         if channel is not None:
             raise ValueError("This tree knows of one cause only: fit a CompetingRisksTree.")
         return self.tree.theta

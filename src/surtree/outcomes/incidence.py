@@ -184,7 +184,6 @@ def read_cause_names(tree: Tree, names: Mapping[int, str] | None) -> dict[int, s
 
 
 def cause_events(tree: Tree, cause: int) -> Floats:
-    """Return the weight of the events of a cause in each node."""
     return tree.sums[:, 2 * causes_of(tree).position(cause)]
 
 

@@ -53,7 +53,6 @@ class Predictions:
 
     @property
     def main(self) -> Predictions:
-        """The predictions of the main cause."""
         return self.of(self.cause)
 
     def in_arm(self, change: NDArray[np.intp]) -> Predictions:
@@ -62,7 +61,6 @@ class Predictions:
 
     @property
     def curve_of_row(self) -> list[Curve]:
-        """The curve of each row."""
         return list(self.curves[self.of_row])
 
     @property
@@ -81,7 +79,6 @@ class Predictions:
         return np.array(values)[self.of_row]
 
     def take(self, rows: NDArray[np.intp]) -> Predictions:
-        """Return those of some rows."""
         return replace(
             self,
             risk=self.risk[..., rows],

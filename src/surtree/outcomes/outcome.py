@@ -103,7 +103,6 @@ class Outcome(ABC):
         return one_event_metrics(times)
 
     def leaf_channels(self, target: Target) -> tuple[LeafChannel, ...]:
-        """Return what is compared with rows in each leaf."""
         hazard = self.tree.row_hazard(target)
         everyone = np.ones(target.time.size, dtype=bool)
         return (LeafChannel("", everyone, target.event, self.tree.theta, hazard),)
@@ -181,7 +180,6 @@ class Outcome(ABC):
         return [group.curve(kind).survival for group in self.groups]
 
     def value_title(self, value: str, kind: LeafCurveKind | None, channel: Any = None) -> str:
-        """Return what the values of `leaf_values` are, in words."""
         if value == "median":
             return f"median survival ({kind or self.tree.leaf_curve} curve)"
         return value
@@ -216,12 +214,10 @@ class Outcome(ABC):
         return np.array([self.median(group) for group in self.groups])
 
     def group(self, *nodes: int) -> Group:
-        """Return the rows of a node, or of several leaves."""
         return Group.of(self.tree, nodes)
 
     @cached_property
     def groups(self) -> tuple[Group, ...]:
-        """The leaves of the tree."""
         return tuple(self.group(leaf) for leaf in self.tree.leaves.tolist())
 
     @abstractmethod
@@ -280,5 +276,4 @@ class Outcome(ABC):
         return {}
 
     def read_model(self, saved: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the attributes of a model that `save_model` wrote."""
         return {}

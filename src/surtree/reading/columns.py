@@ -33,7 +33,6 @@ class Reading:
 
     @property
     def as_kind(self) -> Kind:
-        """What a column that is read so holds."""
         return Kind(KIND_NAMES[self.kind])
 
     @property

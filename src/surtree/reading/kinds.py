@@ -44,7 +44,6 @@ class Kind:
 
 
 def kind_of(column: pl.Series) -> Kind:
-    """Return what a column holds."""
     cells = column.drop_nulls()
     if cells.is_empty():
         return Kind("empty")

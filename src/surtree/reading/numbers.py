@@ -19,7 +19,6 @@ MOSTLY = 0.9
 
 
 def numbers(texts: pl.Series, decimal: str = ".") -> pl.Series:
-    """Return the number that each text is, null where it is none."""
     texts = texts.str.strip_chars()
     values = _plain(texts, decimal)
     others = (texts.is_not_null() & values.is_null()).arg_true()

@@ -39,7 +39,6 @@ def survey(
     kinds: Mapping[str, Kind] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> list[ColumnRead]:
-    """Return what is to say about each column."""
     rows = []
     for column in table.frame:
         name = column.name
@@ -75,7 +74,6 @@ def needs_hint(columns: list[ColumnRead]) -> bool:
 
 
 def long_table(table: DataFile, columns: list[ColumnRead]) -> str:
-    """Return a table of all columns, with their values in short."""
     return _aligned(
         [_fields(column, _values(table.frame[column.name], column.kind)) for column in columns]
     )
@@ -123,7 +121,6 @@ def _values(column: pl.Series, kind: str) -> str:
 
 
 def survey_json(table: DataFile, columns: list[ColumnRead]) -> list[dict[str, Any]]:
-    """Return the same for a program."""
     return [
         vars(column) | {"distinct": table.frame[column.name].drop_nulls().n_unique()}
         for column in columns

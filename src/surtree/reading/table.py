@@ -70,7 +70,6 @@ def read_file(
 
 
 def require_file(path: Path) -> None:
-    """Raise an error if there is no such file."""
     if path.is_dir():
         raise UserError(f"{path} is a directory, not a file")
     if not path.exists():

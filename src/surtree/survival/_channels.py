@@ -57,12 +57,10 @@ class Channels(Objective):
 
     @property
     def n_channels(self) -> int:
-        """The number of channels."""
         return len(self.weights)
 
     @property
     def counted(self) -> tuple[int, ...]:
-        """The positions of the channels that have a weight."""
         return tuple(np.flatnonzero(self.weights).tolist())
 
     @property
@@ -107,7 +105,6 @@ class Channels(Objective):
         return events.sum(axis=0), hazard.sum(axis=0)
 
     def theta(self, sums: ArrayLike) -> Floats:
-        """Return the theta of all channels together."""
         return ratio(*self.totals(sums), self.shrinkage)
 
     def risk(self, sums: ArrayLike) -> Floats:

@@ -28,7 +28,6 @@ class CauseCounts:
 
     @property
     def all_causes(self) -> EventCounts:
-        """The events of any cause."""
         return EventCounts(self.at_risk, self.deaths.sum(axis=0))
 
     @property

@@ -146,12 +146,10 @@ class RowRisks:
 
     @property
     def total(self) -> float:
-        """The weight of all rows, or of persons."""
         return self._terms.total if self.target.share is None else self.target.total(self.weight)
 
     @property
     def last_time(self) -> float:
-        """The last follow-up."""
         return float(self.target.time.max())
 
     @cached_property
@@ -159,7 +157,6 @@ class RowRisks:
         return Terms.of(self.weight)
 
     def table(self, cause: int | None = None) -> RiskTable:
-        """Return the risk table of the events of a cause, or of all events."""
         event = self.target.event if cause is None else self.cause == cause
         return _risk_table(self.target, np.asarray(event), self._terms)
 

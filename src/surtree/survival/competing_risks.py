@@ -131,5 +131,4 @@ class CauseHazards(Channels):
 
 class _CauseExactness(HazardExactness):
     def baselines(self, baseline: Baseline) -> tuple[Baseline, ...]:
-        """Return the baseline of each cause."""
         return baseline.of_cause

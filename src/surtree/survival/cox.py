@@ -105,7 +105,6 @@ class CoxFit(ArrayValue):
 
     @property
     def ratios(self) -> Floats:
-        """The hazard ratios."""
         return np.exp(self.coefficients)
 
     def limits(self, level: float = LEVEL) -> tuple[tuple[float, float], ...]:

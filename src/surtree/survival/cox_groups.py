@@ -41,7 +41,6 @@ class GroupCounts(ArrayValue):
 
     @property
     def events(self) -> Floats:
-        """The weight of the events of each group."""
         return np.asarray(self.deaths.sum(axis=1))
 
     @cached_property
@@ -52,12 +51,10 @@ class GroupCounts(ArrayValue):
 
     @property
     def is_finite(self) -> bool:
-        """Whether all ratios of groups are finite."""
         return bool(self.leads.all())
 
     @property
     def classes(self) -> list[NDArray[np.intp]]:
-        """The groups of each class."""
         number = connected_components(self.leads, connection="strong")[1]
         return [np.flatnonzero(number == one) for one in np.unique(number)]
 

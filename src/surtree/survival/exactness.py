@@ -129,7 +129,6 @@ class HazardExactness(Exactness):
         return unit_of(float(self.objective.core_values(np.reshape(bounds, (-1, 1))).max()))
 
     def extents(self, weights: Extent, baseline: Baseline) -> Sequence[Extent] | None:
-        """Return the extents of events and hazards, and of logarithms of hazards."""
         channels = self.baselines(baseline)
         if channels is None:
             return None

@@ -26,7 +26,6 @@ def reverse_kaplan_meier(target: Target, weight: Floats) -> StepFunction:
 
 
 def _censoring_counts(target: Target, weight: Floats) -> tuple[Floats, EventCounts]:
-    """Return the times of censoring, and what is at risk of it and censored at each of them."""
     censored = Target(target.censored, target.time, target.entry)
     if not censored.event.any():
         return np.empty(0), EventCounts(np.empty(0), np.empty(0))
@@ -65,7 +64,6 @@ def save_follow_up(quartiles: FollowUp | None) -> list[float | None] | None:
 
 
 def read_follow_up(saved: list[float | None] | None) -> FollowUp | None:
-    """Return what `save_follow_up` wrote."""
     if saved is None:
         return None
     times = [np.inf if time is None else float(time) for time in saved]

@@ -98,17 +98,14 @@ class RowSums:
 
     @cached_property
     def core(self) -> Floats:
-        """What rows add to the sums of the core."""
         return self.objective.core_values(self.values)
 
     @cached_property
     def terms(self) -> tuple[Terms, ...]:
-        """The values as terms of exact sums."""
         return tuple(map(Terms.of, self.values))
 
     @cached_property
     def total(self) -> Floats:
-        """The sums over all rows."""
         return np.array([terms.total for terms in self.terms])
 
     @cached_property
@@ -131,7 +128,6 @@ class RowSums:
 
     @cached_property
     def weight_terms(self) -> Terms:
-        """The weights, as terms of exact sums."""
         return Terms.of(self.weight)
 
     @cached_property
@@ -157,7 +153,6 @@ class RowSums:
         return TermStack.of(kinds, merges=True)
 
     def take(self, rows: NDArray[Any]) -> RowSums:
-        """Return the sums of some rows, given by their positions or by a mask."""
         return RowSums(
             self.objective,
             np.ascontiguousarray(self.values[:, rows]),
@@ -167,7 +162,6 @@ class RowSums:
         )
 
     def loss(self, prediction: Floats) -> float:
-        """Return the loss of all rows, given what a tree predicts for each of them."""
         return self.constant + Terms.of(self.objective.variable_loss(self.values, prediction)).total
 
     def risk_of_groups(self, group: NDArray[np.intp], n_groups: int) -> Floats:
@@ -175,7 +169,6 @@ class RowSums:
         return self.objective.risk(sums_of_groups(self, group, n_groups))
 
     def partition_loss(self, label: NDArray[np.intp]) -> float:
-        """Return the loss of all rows, given the number of the leaf of each of them."""
         sums = sums_of_groups(self, label, int(label.max()) + 1)
         return self.constant - float(self.objective.gain(sums).sum())
 

@@ -55,7 +55,6 @@ class TaughtRisk(Objective):
 
     @property
     def settings(self) -> tuple[float, ...]:
-        """The events of the prior."""
         return (self.prior_events,)
 
     @property
@@ -65,7 +64,6 @@ class TaughtRisk(Objective):
 
     @property
     def theta_note(self) -> str:
-        """What theta is."""
         if self.prior_events == 0:
             return ""
         return (
@@ -121,7 +119,6 @@ class TaughtRisk(Objective):
         return theta
 
     def risk(self, sums: ArrayLike) -> Floats:
-        """Return ``T / H``."""
         taught, hazard = self.core_values(np.asarray(sums, dtype=np.float64))
         return np.asarray(taught / hazard)
 
@@ -134,7 +131,6 @@ class TaughtRisk(Objective):
         return _TaughtExactness(RELATIVE_RISK)
 
     def are_possible(self, sums: Floats, weight: Floats, n_events: NDArray[Any]) -> bool:
-        """Return whether nodes can have such sums."""
         are_known = RELATIVE_RISK.are_possible(sums[:2], weight, n_events)
         return are_known and bool(np.isfinite(sums[2]).all() and (sums[2] > 0).all())
 

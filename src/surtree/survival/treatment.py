@@ -35,23 +35,19 @@ class ArmHazards(Channels):
 
     @classmethod
     def of(cls, n_arms: int, shrinkage: float = 0.0) -> ArmHazards:
-        """Return the objective for a number of arms."""
         return cls(shrinkage=shrinkage, weights=(1.0,) * n_arms)
 
     @property
     def sum_names(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Events and hazard of each arm."""
         arms = range(self.n_channels)
         return tuple(f"{name}_{arm}" for arm in arms for name in ("events", "hazard"))
 
     @property
     def settings(self) -> tuple[float, ...]:
-        """The shrinkage and the number of arms."""
         return (self.shrinkage, float(self.n_channels))
 
     @classmethod
     def from_settings(cls, *settings: float) -> ArmHazards:
-        """Return the objective that has these settings."""
         shrinkage, n_arms = settings
         if n_arms not in range(2, 5):
             raise TypeError("two to four arms")
@@ -111,7 +107,6 @@ class ArmContrasts(ArmHazards):
 
     @property
     def kernel(self) -> str:  # type: ignore[override]
-        """The struct in C++."""
         return _CONTRASTS[self.n_kernel_channels]
 
     def excess(self, hazard: float, lightest: float) -> float:
@@ -146,7 +141,6 @@ class ArmContrasts(ArmHazards):
         return -self.gain(sums) - self._cost(np.asarray(sums, dtype=np.float64), prediction)
 
     def variable_loss(self, values: Floats, prediction: Floats) -> Floats:
-        """Return the loss with a hazard for each arm less that with one for all of them."""
         return self._cost(values, prediction)
 
     def exactness(self) -> HazardExactness:

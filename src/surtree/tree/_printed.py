@@ -16,7 +16,6 @@ _Line = tuple[str, tuple[str, ...], str]
 
 
 def tree_text(tree: Tree) -> str:
-    """Return a tree as text."""
     headings, cells = _table(tree)
     lines: list[_Line] = [("", tuple(headings), ""), *_draw(tree, cells, 0, "all rows", "", "")]
     label_width = max(len(label) for label, _, _ in lines)

@@ -87,7 +87,6 @@ def arms_of_leaves(
     events: NDArray[Any],
     risk: tuple[AtRiskCounts, ...],
 ) -> Arms:
-    """Return the arms of a tree, given what is in each arm of each leaf."""
     n_arms = len(labels)
     of_nodes = np.zeros((2, tree.n_nodes, n_arms), dtype=np.int32)
     of_nodes[:, tree.leaves] = np.reshape([rows, events], (2, -1, n_arms))

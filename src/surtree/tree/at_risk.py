@@ -234,7 +234,6 @@ def _censored(n_groups: int, leaving: Leaving) -> list[Floats]:
 
 
 def _last_times(n_groups: int, leaving: Leaving) -> Floats:
-    """Return the last time of a row of each group."""
     last, order = np.zeros(n_groups), leaving.target.order
     last[leaving.group[order]] = leaving.target.time[order]  # of equal groups, the last one stays
     return last
@@ -243,8 +242,6 @@ def _last_times(n_groups: int, leaving: Leaving) -> Floats:
 def _at_round_times(
     n_groups: int, leaving: Leaving, entering: Entering | None, times: Floats
 ) -> Floats:
-    """Return the weight at risk at each of some times, for each group."""
-
     def at_and_after(group: NDArray[np.intp], time: Floats, weight: Terms) -> Floats:
         """Return, in parts, the weight of the rows whose time is in each interval or later."""
         cell = group * times.size + np.searchsorted(times, time, side="right") - 1
@@ -296,7 +293,6 @@ def _smallest(counts: Any) -> NDArray[Any]:
 
 
 def _whole(counts: Any) -> NDArray[Any]:
-    """Return counts as integers, if all of them are whole and can be."""
     values = np.asarray(counts)
     if values.dtype.kind != "f":
         return values

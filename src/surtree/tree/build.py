@@ -64,7 +64,6 @@ def trees_of_sums(
     cuts: Sequence[Cut],
     baseline: Baseline,
 ) -> list[UnbuiltTree]:
-    """Return the trees of some topologies, given the sums of their nodes."""
     *sums, constant, n_samples, n_events, weight = node_sums
     nodes: dict[str, Any] = {
         "n_samples": _whole(n_samples),
@@ -112,7 +111,6 @@ def _take(
     objective: Objective,
     baseline: Baseline,
 ) -> Tree:
-    """Return the tree that has some of the nodes, and no cuts but its own."""
     numbers = topology.cut.tolist()
     used = sorted(set(numbers) - {-1})
     asked = tuple(cuts[number] for number in used)
@@ -139,7 +137,6 @@ def build_tree(
     target: Target | None = None,
     leaf_curve: LeafCurveKind = "baseline",
 ) -> Tree:
-    """Return the tree of one topology."""
     (lazy,) = unbuilt_trees([topology], problem, cuts, baseline)
     tree = lazy.tree
     return tree if target is None else with_at_risk(tree, topology, problem, target, leaf_curve)

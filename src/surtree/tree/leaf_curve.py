@@ -63,7 +63,6 @@ def leaf_position(tree: Tree, leaf: int) -> int:
 
 
 def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCurve:
-    """Return the curve of a leaf."""
     kind = curve_kind(tree, kind)
     if kind == "baseline":
         cumulative_hazard = tree.objective.cumulative_hazard(tree.sums[leaf], tree.baseline)
@@ -98,7 +97,6 @@ def curve_kind(tree: Tree, kind: LeafCurveKind | None) -> LeafCurveKind:
 
 
 def is_product_limit(kind: LeafCurveKind) -> bool:
-    """Tell whether curves of a kind are product-limit curves of the rows of a leaf."""
     return kind in _COUNTS
 
 

@@ -127,7 +127,6 @@ def save_kept(kept: Kept | None) -> dict[str, Any] | None:
 
 
 def read_kept(saved: Mapping[str, Any] | None) -> Kept | None:
-    """Return what `save_kept` wrote."""
     return None if saved is None else Kept(**saved)
 
 
@@ -151,5 +150,4 @@ def save_teaching(teaching: Teaching | None) -> dict[str, Any] | None:
 
 
 def read_teaching(saved: Mapping[str, Any] | None) -> Teaching | None:
-    """Return what `save_teaching` wrote."""
     return None if saved is None else Teaching(**saved)

@@ -84,7 +84,6 @@ def chosen_model(model: Any) -> Any:
 
 
 def tree_of(model: Any) -> Tree:
-    """Return the tree of a fitted model, or a tree as it is."""
     chosen = chosen_model(model)
     return chosen if isinstance(chosen, Tree) else chosen.tree_
 
@@ -125,6 +124,5 @@ def horizons_of(model: Any) -> Sequence[float] | None:
 
 
 def cause_names_of(model: Any) -> Mapping[int, str] | None:
-    """Return what the causes of a model are called, where it knows."""
     names: Mapping[int, str] | None = getattr(chosen_model(model), "cause_names_", None)
     return names

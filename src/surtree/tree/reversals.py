@@ -77,7 +77,6 @@ class Reversal:
 
 
 def find_reversals(tree: Tree, X: Any = None) -> tuple[Reversal, ...]:
-    """Return what `Tree.reversals` does."""
     risk = tree.outcome.ordered_risk
     if risk is None or tree.n_leaves < 3:
         return ()

@@ -92,7 +92,6 @@ def route_rows(
 def goes_right(
     tree: Tree, node: int, table: Table, rows: NDArray[np.intp] | NDArray[np.bool_] | slice
 ) -> NDArray[np.bool_]:
-    """Answer the question of a node for some rows of a table."""
     cut = tree.question(node)
     column = table.column(cut.column)
     return cut.holds(replace(column, values=column.values[rows]))

@@ -259,7 +259,6 @@ def _counts_at_risk(tree: Tree) -> bool:
 
 
 def are_possible_counts(counts: AtRiskCounts, tree: Tree, leaf: int) -> bool:
-    """Tell whether rows of a leaf can have such at-risk counts."""
     return (
         counts.step.shape == counts.at_risk.shape == counts.deaths.shape
         and counts.round_at_risk.shape == round_times(tree.last_event).shape

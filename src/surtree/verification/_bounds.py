@@ -43,7 +43,6 @@ class Effort:
     bytes: float
 
     def fits(self, seconds: float) -> bool:
-        """Return whether there is time and memory for it."""
         return self.seconds <= seconds and self.bytes <= MOST_BYTES
 
     def __str__(self) -> str:

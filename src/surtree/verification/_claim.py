@@ -99,7 +99,6 @@ def _raw(column: Column, present: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def program_text() -> str:
-    """Return the source of the second program."""
     file = resources.files("surtree.verification").joinpath("program.py")
     return file.read_text(encoding="utf-8")
 
@@ -152,7 +151,6 @@ def edges(claim: dict[str, Any], column: int) -> list[float]:
 
 
 def claim_name(claim: dict[str, Any], column: int) -> str:
-    """Return what a column is called."""
     return str(next(cut["name"] for cut in claim["cuts"] if cut["column"] == column))
 
 

@@ -163,7 +163,6 @@ def _tell_effort(effort: Effort, seconds: float) -> None:
 
 
 def _parts(wrong: dict[str, list[str]], left: dict[str, list[str]]) -> list[VerifiedPart]:
-    """Return all parts of a claim, given what is wrong in them and what is left to check."""
     parts = []
     for name, text in PARTS.items():
         if wrong.get(name):
@@ -210,7 +209,6 @@ def _compare_bounds(
 
 
 def _receipt(claim: str, rows: list[int]) -> Receipt:
-    """Return the receipt of a claim that was confirmed, from digests of it and its rows."""
     return Receipt(
         date=date.today().isoformat(),
         model=claim,
