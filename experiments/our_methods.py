@@ -21,7 +21,7 @@ from experiments.tuning import choose, inner_folds
 from surtree import SurTree, SurTreeCV, Tree
 from surtree.estimators.base import TreeEstimator
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree, LocalSearchTree
-from surtree.heuristics._pruning import best_pruning, prunings
+from surtree.heuristics._base import best_pruning, prunings
 
 # One less the confidence that the authors tuned CTree over, the strictest first.
 CTREE_ALPHAS = (0.001, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1)

@@ -12,8 +12,7 @@ Examples
 
 from typing import TYPE_CHECKING
 
-from surtree._support.late import late_names
-from surtree._support.version import VERSION
+from surtree._support.package import VERSION, late_names
 from surtree.averages.bayes import SurTreeBayes
 from surtree.averages.points import PointsCard, PointsColumn, PointsTable
 from surtree.averages.taught import TaughtTree

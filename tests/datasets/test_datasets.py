@@ -8,7 +8,7 @@ from scipy import stats
 
 from surtree.datasets import (
     GroundTruthTree,
-    _frame,
+    _load,
     load_gbsg2,
     load_lung,
     load_regimes,
@@ -83,9 +83,9 @@ def test_gbsg2_has_the_numbers_that_scikit_survival_has():
 
 
 def test_the_first_installed_library_is_the_default(monkeypatch):
-    monkeypatch.setattr(_frame, "find_spec", lambda name: None if name == "pandas" else find_spec)
+    monkeypatch.setattr(_load, "find_spec", lambda name: None if name == "pandas" else find_spec)
     assert type(load_rossi()[0]).__module__.startswith("polars")
-    monkeypatch.setattr(_frame, "find_spec", lambda name: None)
+    monkeypatch.setattr(_load, "find_spec", lambda name: None)
     with pytest.raises(ImportError, match="install one of them"):
         load_rossi()
 

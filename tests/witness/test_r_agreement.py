@@ -18,8 +18,8 @@ from surtree.cuts.encoder import Encoder
 from surtree.data.table import read_table
 from surtree.data.target import read_target
 from surtree.heuristics import ConditionalInferenceTree, GreedyTree
+from surtree.heuristics._base import prunings
 from surtree.heuristics._greedy import grow
-from surtree.heuristics._pruning import prunings
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen

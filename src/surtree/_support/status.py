@@ -9,7 +9,7 @@ from typing import Literal, get_args
 
 from sklearn.exceptions import ConvergenceWarning
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 
 Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited", "kept"]
 STATUSES: tuple[Status, ...] = get_args(Status)

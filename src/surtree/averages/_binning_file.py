@@ -9,7 +9,7 @@ import numpy as np
 
 from surtree._support.json_file import Check, Number, anything, list_of, record
 from surtree.averages._binning import Binning, ColumnBins
-from surtree.cuts.cut_list import load_cuts, save_cuts
+from surtree.cuts.cut import load_cuts, save_cuts
 from surtree.estimators.model_file import faults_of_columns
 
 _BINS = record(

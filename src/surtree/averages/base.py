@@ -18,8 +18,7 @@ from surtree.averages._binning import Binning
 from surtree.averages._stages import MergedRows
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.unseen import warn_of_unseen
-from surtree.data.lazy import is_lazy
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy
 from surtree.data.table import Table, read_table
 from surtree.estimators.base import CurveKind
 from surtree.estimators.fit import read_lazy

@@ -15,9 +15,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._support.package import user_level
 from surtree._support.parallel import FoldProgress
 from surtree._support.parameters import read_time_limit, require_whole
-from surtree._support.stack import user_level
 from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.averages._bayes_file import FORMAT, bayes_content, read_bayes
@@ -26,8 +26,7 @@ from surtree.averages.base import ProportionalEstimator
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.thresholds import GivenThresholds
-from surtree.data.lazy import require_in_memory
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, require_in_memory
 from surtree.data.names import column_names
 from surtree.data.table import Table
 from surtree.estimators.parameters import of_value, or_none, require_parameters, whole

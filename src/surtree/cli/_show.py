@@ -32,9 +32,9 @@ from surtree.export import (
     export_sql,
     export_text,
 )
+from surtree.export._tree import LeafValue
 from surtree.export.leaves import TableFormat
 from surtree.export.onnx import OnnxValue
-from surtree.export.values import LeafValue
 from surtree.outcomes.effect_results import effects_warning
 from surtree.reading.errors import UserError, failures
 from surtree.tree.tree import Tree

@@ -24,8 +24,7 @@ from surtree.cuts.candidates import (
     quantile_cuts,
 )
 from surtree.cuts.categories import CategoryCuts, require_category_cuts
-from surtree.cuts.cut import Cut
-from surtree.cuts.cut_list import Cuts
+from surtree.cuts.cut import Cut, Cuts
 from surtree.cuts.thresholds import GivenThresholds, given_for, require_names, require_thresholds
 from surtree.cuts.unseen import warn_of_unseen
 from surtree.data.named import RowInputs

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree.cuts.cut import Cut
 from surtree.data.table import Table
 from surtree.words.numbers import plural

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -10,8 +11,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
-
-from surtree.data.lazy import require_in_memory
 
 SHAPES = 'y names two columns, the event and the time: y=("event", "time")'
 
@@ -114,3 +113,61 @@ def take(values: Any, rows: NDArray[np.intp]) -> Any:
     if nw.dependencies.is_into_dataframe(values):
         return nw.from_native(values, eager_only=True)[rows].to_native()
     return _safe_indexing(values, rows)
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether something is a table whose rows are not in memory.
+
+    Lazy are DuckDB relations, lazy frames of polars and narwhals, pyarrow datasets, data frames of
+    Dask and PySpark, and paths to Parquet files.
+    """
+    if isinstance(X, (str, os.PathLike)):
+        return True
+    return (
+        nw.dependencies.is_narwhals_lazyframe(X)
+        or nw.dependencies.is_polars_lazyframe(X)
+        or nw.dependencies.is_duckdb_relation(X)
+        or nw.dependencies.is_dask_dataframe(X)
+        or is_spark(X)
+        or is_dataset(X)
+    )
+
+
+def is_spark(X: Any) -> bool:
+    """Return whether something is a data frame of PySpark."""
+    return nw.dependencies.is_pyspark_dataframe(X) or nw.dependencies.is_pyspark_connect_dataframe(
+        X
+    )
+
+
+def is_dataset(X: Any) -> bool:
+    """Return whether something is a dataset of pyarrow, which is not imported for it."""
+    return any(
+        kind.__module__ == "pyarrow._dataset" and kind.__name__ == "Dataset"
+        for kind in type(X).__mro__
+    )
+
+
+def require_in_memory(X: Any, who: str) -> None:
+    """Raise an error if a table is lazy: `who` needs its rows in memory."""
+    if not is_lazy(X):
+        return
+    if isinstance(X, (str, os.PathLike)):
+        held, collected = f"the path {os.fspath(X)!r}", f"pandas.read_parquet({os.fspath(X)!r})"
+    else:
+        held, collected = f"a lazy table ({type(X).__name__})", _collected(X)
+    raise ValueError(
+        f"X is {held}, and {who} needs its rows in memory: collect them first, as with "
+        f"{collected}, or a sample of them. SurTree().fit reads lazy tables in passes."
+    )
+
+
+def _collected(X: Any) -> str:
+    """Return the call that brings the rows of a lazy table into memory."""
+    if nw.dependencies.is_duckdb_relation(X):
+        return "X.df()"
+    if nw.dependencies.is_dask_dataframe(X):
+        return "X.compute()"
+    if is_spark(X):
+        return "X.toPandas()"
+    return "X.to_table()" if is_dataset(X) else "X.collect()"

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_consistent_length
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.persons import read_groups

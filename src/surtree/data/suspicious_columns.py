@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data import _leaks as leaks
 from surtree.data import id_columns

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import validate_data
 
-from surtree.data.lazy import require_in_memory
+from surtree.data.named import require_in_memory
 from surtree.data.names import check_names, forget_labels, names_in_rules
 
 Kind = Literal["numeric", "boolean", "categorical"]

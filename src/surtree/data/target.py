@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.exact import Terms
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data.persons import (
     Persons,

@@ -9,7 +9,7 @@ from typing import Any
 
 import narwhals as nw
 
-from surtree.data.lazy import is_dataset, is_spark
+from surtree.data.named import is_dataset, is_spark
 from surtree.engines import _memory_caps as memory_caps
 from surtree.engines._batches import arrow_tables
 from surtree.engines._clusters import DaskSource, SparkSource

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.thresholds import require_names
 from surtree.data.table import infinite_values

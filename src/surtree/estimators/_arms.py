@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from scipy.special import chdtrc
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree.fitting.training import FitProblem
 from surtree.solver.problem import Limits
 

@@ -16,8 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.unseen import warn_of, warn_of_unseen
-from surtree.data.lazy import is_lazy
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy
 from surtree.data.rows import Rows, read_event, read_target_and_weight
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target

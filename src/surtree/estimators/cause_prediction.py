@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import is_number, is_whole, require_leaf_curve
 from surtree._support.types import Floats
 from surtree.data.causes import read_cause_target
-from surtree.data.lazy import is_lazy
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy
 from surtree.data.target import Target, require_events
 from surtree.engines.kinds import CauseNames
 from surtree.estimators.base import TreeEstimator

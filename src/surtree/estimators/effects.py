@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from surtree._support.package import user_level
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.stack import user_level
 from surtree._support.types import Floats
 from surtree.data.causes import number_arms, read_arms
-from surtree.data.lazy import is_lazy
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy
 from surtree.data.rows import read_one_event
 from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames

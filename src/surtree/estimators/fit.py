@@ -8,13 +8,11 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
+from surtree._support.package import VERSION, user_level
 from surtree._support.parameters import read_time_limit
-from surtree._support.stack import user_level
 from surtree._support.status import SMALL_GAP, warn_of_rounding
-from surtree._support.version import VERSION
 from surtree.cuts.encoder import encoder_of
-from surtree.data.lazy import is_lazy
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy
 from surtree.data.rows import Rows, read_rows
 from surtree.engines.engines import source_of
 from surtree.engines.fit import read_problem

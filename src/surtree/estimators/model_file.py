@@ -29,8 +29,7 @@ from surtree._support.json_file import (
 )
 from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
 from surtree._support.status import STATUSES
-from surtree.cuts.cut import Cut
-from surtree.cuts.cut_list import Cuts, load_cuts, save_cuts
+from surtree.cuts.cut import Cut, Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.data.names import load_columns, save_columns

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from surtree._support.package import VERSION
 from surtree._support.status import WORDS
-from surtree._support.version import VERSION
 from surtree.export._methods_data import (
     concordance_name,
     data,

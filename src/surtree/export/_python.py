@@ -10,13 +10,14 @@ from typing import Any
 
 from surtree._support.parameters import LeafCurveKind
 from surtree.cuts.cut import Cut, numbers_of
-from surtree.export._tree import membership, named_tree
-from surtree.export.values import (
+from surtree.export._tree import (
     Decisions,
     LeafValue,
     card_of,
     leaf_comments,
     leaf_values,
+    membership,
+    named_tree,
     points_program,
     value_title,
 )

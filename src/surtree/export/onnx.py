@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.json_file import text
+from surtree._support.package import VERSION
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.version import VERSION
 from surtree.cuts.cut import Cut
-from surtree.export._tree import membership, named_tree
-from surtree.export.values import LeafValue, leaf_values, value_title
+from surtree.export._tree import LeafValue, leaf_values, membership, named_tree, value_title
 from surtree.survival.step_function import BeyondFollowUpWarning
 from surtree.tree.tree import Tree
 from surtree.words.quoting import pattern_text

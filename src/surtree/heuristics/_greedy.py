@@ -14,8 +14,7 @@ from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.thresholds import GivenThresholds
 from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.training import TrainingData, make_problem
-from surtree.heuristics._base import HeuristicTree
-from surtree.heuristics._pruning import best_pruning, prunings
+from surtree.heuristics._base import HeuristicTree, best_pruning, prunings
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
 from surtree.survival.objective import distinct_lines, total_by
 from surtree.survival.row_sums import RowSums

@@ -16,8 +16,7 @@ from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.thresholds import GivenThresholds
 from surtree.estimators.parameters import check_parameters, whole
 from surtree.fitting.training import FitProblem, TrainingData, make_problem
-from surtree.heuristics._base import HeuristicTree
-from surtree.heuristics._pruning import prunings
+from surtree.heuristics._base import HeuristicTree, prunings
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits
 from surtree.survival.baseline import nelson_aalen

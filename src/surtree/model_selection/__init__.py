@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from surtree._support.late import late_names
+from surtree._support.package import late_names
 from surtree._support.parallel import FoldProgress
 from surtree.model_selection._cost_complexity import CostComplexityPath, cost_complexity_path
 from surtree.model_selection.cv import SurTreeCV

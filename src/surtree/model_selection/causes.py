@@ -7,8 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 from surtree._support.parameters import LeafCurveKind
 from surtree.estimators.cause_prediction import CAUSE_CHECKS, CauseChoice, CauseEstimator
 from surtree.estimators.causes import CompetingRisksTree
-from surtree.model_selection._chosen import OfChosen
-from surtree.model_selection.cv import SurTreeCV
+from surtree.model_selection.cv import OfChosen, SurTreeCV
 
 
 @dataclass(eq=False, repr=False)

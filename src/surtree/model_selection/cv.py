@@ -32,13 +32,8 @@ from surtree.data.rows import Rows, read_rows
 from surtree.data.target import require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import (
-    check_parameters,
-    make_like,
-    of_value,
-)
+from surtree.estimators.parameters import check_parameters, make_like, of_value
 from surtree.estimators.tree import SurTree
-from surtree.model_selection._chosen import OfChosen
 from surtree.model_selection._folds import (
     Fold,
     FoldScores,
@@ -51,15 +46,29 @@ from surtree.model_selection._folds import (
     score_fold,
     split_rows,
 )
-from surtree.model_selection._scoring import (
-    SCORERS,
-    Scoring,
-    find_scorer,
-    require_whole_persons,
-)
+from surtree.model_selection._scoring import SCORERS, Scoring, find_scorer, require_whole_persons
 from surtree.solver.verbose import counting
 from surtree.validation.held_out import HeldOutScores, held_out_scores
 from surtree.validation.sizes import RULES, Rule, SizeScores, Tuning, candidate_sizes, choose
+
+
+class OfChosen:
+    """An attribute of ``best_estimator_`` that is read and set on the search too."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Remember what the attribute is called."""
+        self.name = name
+
+    def __get__(self, search: Any, owner: type | None = None) -> Any:
+        if search is None:
+            return self
+        check_is_fitted(search)
+        return getattr(search.best_estimator_, self.name)
+
+    def __set__(self, search: Any, value: Any) -> None:
+        check_is_fitted(search)
+        setattr(search.best_estimator_, self.name, value)
+
 
 Result = TypeVar("Result")
 

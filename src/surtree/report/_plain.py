@@ -13,7 +13,7 @@ from math import isfinite
 from string import Template
 from typing import Any
 
-from surtree._support.version import VERSION
+from surtree._support.package import VERSION
 from surtree.report._comparison import comparison_html
 from surtree.report._html import Content, Markup, element, markup, note, terms, verdict
 from surtree.report._resampled import curves_html, performance_html

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from surtree._support.version import VERSION
+from surtree._support.package import VERSION
 from surtree.report._html import Markup, element, terms
 from surtree.summary.findings import Findings
 from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time

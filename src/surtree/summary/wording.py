@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from surtree.cuts.cut import Cut
 from surtree.summary.labels import NO_BREAK_SPACE, Labels
-from surtree.tree.conditions import needed_steps
+from surtree.tree.resolve import needed_steps
 from surtree.tree.reversals import reversal_text, steps_to
 from surtree.tree.tree import Tree
 

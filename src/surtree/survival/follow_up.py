@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import RiskTable, risk_table

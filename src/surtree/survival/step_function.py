@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import ArrayValue, Floats
 
 

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 
 from surtree.cuts.cut import Cut
 from surtree.cuts.unseen import warn_of_unseen
-from surtree.data.lazy import require_in_memory
+from surtree.data.named import require_in_memory
 from surtree.data.table import Table, read_table
 
 if TYPE_CHECKING:

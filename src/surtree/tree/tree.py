@@ -14,8 +14,7 @@ from scipy.sparse import csr_matrix
 from surtree._support.json_file import format_and_version, is_known, read_each, shown
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import ArrayValue, Floats
-from surtree.cuts.cut import Cut
-from surtree.cuts.cut_list import load_cuts, save_cuts
+from surtree.cuts.cut import Cut, load_cuts, save_cuts
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.cox_groups import GroupFit
@@ -186,7 +185,7 @@ class Tree(ArrayValue):
     def outcome(self) -> Outcome:
         """What kind of outcome the rows have: figures, curves and words of leaves come from it."""
         # Imported late: outcomes are about trees.
-        from surtree.outcomes.kinds import outcome_of
+        from surtree.outcomes import outcome_of
 
         return outcome_of(self)
 

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 
 from surtree._support.parameters import require_random_state, require_whole
 from surtree.cuts.unseen import UnseenCategoryWarning, warn_of
-from surtree.data.lazy import is_lazy, require_in_memory
-from surtree.data.named import RowInputs
+from surtree.data.named import RowInputs, is_lazy, require_in_memory
 from surtree.data.rows import TargetReader, read_event, read_target_rows
 from surtree.data.table import read_table
 from surtree.data.target import Target, require_event_counts

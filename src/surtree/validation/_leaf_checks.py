@@ -15,7 +15,7 @@ from surtree.engines.predict import Outcomes
 from surtree.metrics.calibration_groups import observed_at
 from surtree.outcomes.measures import LeafChannel, Predictions
 from surtree.survival.confidence import poisson_limits, profile_limits
-from surtree.tree.conditions import needed_steps
+from surtree.tree.resolve import needed_steps
 from surtree.tree.tree import Tree
 from surtree.validation._rows import JudgedRows
 from surtree.words.numbers import figure, limits_text, plural

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from surtree._support.stack import user_level
+from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.persons import draw_counts

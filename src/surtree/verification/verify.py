@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from threadpoolctl import threadpool_limits
 
+from surtree._support.package import VERSION, user_level
 from surtree._support.parameters import read_time_limit
-from surtree._support.stack import user_level
-from surtree._support.version import VERSION
 from surtree.data.named import RowInputs
 from surtree.tree.provenance import Receipt, claim_digest
 from surtree.verification import program

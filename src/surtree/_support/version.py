@@ -1,5 +1,0 @@
-"""Which surtree this is."""
-
-from importlib.metadata import version
-
-VERSION = version("surtree")
