@@ -214,15 +214,27 @@ struct BoundNearTrees {
 
     BoundNearTrees(const BoundProblem& bound, int max_depth, int max_splits, const Input<double, 1>& least,
                    double within, bool distinct, double time_limit, int n_threads, std::size_t memory_limit,
-                   const nb::object& stop) {
+                   const nb::object& stop, int max_columns, const Ints& signs, const Input<double, 1>& units,
+                   double prior) {
         const nb::object no_progress = nb::none();
+        if (signs.shape(0) != 0 && (signs.shape(0) != bound.problem.n_columns ||
+                                    2 * units.shape(0) > at(bound.problem.objective->n_sums)))
+            throw nb::value_error("a sign for each column, and a unit for each pair of sums");
+        Conditions conditions{max_columns, to_vector(signs), to_vector(units), prior};
         const Control control{.time_limit = time_limit,
                               .n_threads = n_threads,
                               .memory_limit = memory_limit,
                               .should_stop = stop_question(no_progress, stop)};
         const Limits limits = bound.limits(max_depth, max_splits, least);
-        trees = run_unlocked(
-            [&] { return std::make_unique<NearTrees>(bound.problem, limits, control, within, distinct); });
+        trees = run_unlocked([&] {
+            return std::make_unique<NearTrees>(bound.problem, limits, control, within, distinct, conditions);
+        });
+    }
+
+    Solution best(double time_limit, const nb::object& stop) {
+        const nb::object no_progress = nb::none();
+        const Control control{.time_limit = time_limit, .should_stop = stop_question(no_progress, stop)};
+        return run_unlocked([&] { return trees->best(control); });
     }
 
     Solution next(std::size_t n, double time_limit, const nb::object& stop) {
@@ -466,9 +478,15 @@ NB_MODULE(_core, m) {
 
     nb::class_<BoundNearTrees>(m, "NearTrees", "Trees near the best one, best first.")
         .def(nb::init<const BoundProblem&, int, int, const Input<double, 1>&, double, bool, double, int,
-                      std::size_t, const nb::object&>(),
+                      std::size_t, const nb::object&, int, const Ints&, const Input<double, 1>&, double>(),
              nb::keep_alive<1, 2>(), "problem"_a, "max_depth"_a, "max_splits"_a, "least"_a, "within"_a,
-             "distinct"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a, "stop"_a.none())
+             "distinct"_a, "time_limit"_a, "n_threads"_a, "memory_limit"_a, "stop"_a.none(), "max_columns"_a,
+             "signs"_a, "units"_a, "prior"_a)
+        .def("best", &BoundNearTrees::best, "time_limit"_a, "stop"_a.none(),
+             "The best tree of every size that satisfies the conditions.")
+        .def(
+            "free_gains", [](const BoundNearTrees& near) { return output(near.trees->free_gains()); },
+            "The gain of the best tree of every size without conditions.")
         .def("next", &BoundNearTrees::next, "n"_a, "time_limit"_a, "stop"_a.none(),
              "The next trees; fewer where there are no more, or at a limit.")
         .def_prop_ro("is_full", [](const BoundNearTrees& near) { return near.trees->is_full(); });

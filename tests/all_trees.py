@@ -1,11 +1,17 @@
-"""Every tree within the limits of a small problem, by nothing but their definition."""
+"""Every tree within the limits of a small problem, by nothing but their definition.
+
+``EXAMPLES=500 pytest tests/questions/test_near.py tests/questions/test_costs.py
+tests/questions/test_conditions.py`` compares 500 problems in each test, not 60.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 
 from problems import Case
 from surtree import CompetingRisksTree, SurTree
@@ -17,6 +23,11 @@ from surtree.solver.reference import Node
 from surtree.survival.row_sums import Sums
 
 MOST_TREES = 20_000
+check = settings(
+    max_examples=int(os.environ.get("EXAMPLES", "60")),
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
 
 
 @dataclass(frozen=True)

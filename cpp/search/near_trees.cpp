@@ -21,9 +21,10 @@ struct ByHash {
     std::size_t operator()(const RowSetHash& key) const { return key.hash(); }
 };
 
-// Every cut is needed, not only those of the best trees.
-Control of_every_cut(Control control) {
+// Every cut is needed, not only those of the best trees; conditions are about the columns as they are.
+Control of_every_cut(Control control, const Conditions& conditions = {}) {
     control.switches.screen = 0;
+    if (conditions.are_some()) control.switches.regroup = false;
     control.known_gains.clear();
     return control;
 }
@@ -84,25 +85,68 @@ SideGains side_gains(const Problem& problem, const Limits& limits, const Control
 
 class NearTrees::Walk {
  public:
-    Walk(const Problem& problem, const Limits& limits, const Control& control, double within, bool distinct)
-        : control_(of_every_cut(control)),
+    Walk(const Problem& problem, const Limits& limits, const Control& control, double within, bool distinct,
+         Conditions conditions)
+        : control_(of_every_cut(control, conditions)),
           columns_(regrouped(problem, control_.switches)),
           search_(columns_.problem, limits, control_),
           distinct_(distinct),
+          conditions_(std::move(conditions)),
+          boxes_(has_conditions() ? columns_.problem : Problem{}),
           status_(search_.run()) {
         if (status_ != Status::optimal) return;
-        const Profile gains = search_.gains();
-        slack_ = within * (gains.back() - gains[0]) + rows().slack + rows().tie;
-        least_ = gains.back() - slack_;
+        gains_ = search_.gains();
+        // With conditions, the best tree that satisfies them is known later.
+        const double share = has_conditions() ? 1.0 : within;
+        slack_ = share * (gains_.back() - gains_[0]) + rows().slack + rows().tie;
+        least_ = gains_.back() - slack_;
         root_ = std::make_unique<Node>(rows().all, search_.recursion().depth());
-        open(*root_, {gains, root_sides(search_)}, {});
-        next_.resize(gains.size());
+        root_->box = boxes_.all();
+        open(*root_, {gains_, root_sides(search_)}, {});
+        next_.resize(gains_.size());
+        within_ = within;
+    }
+
+    // The best tree of at most 0, 1, ... splits that satisfies the conditions, and what none gains more than.
+    Solution best(const Control& control) {
+        Solution out;
+        start(control);
+        if (root_) {
+            double gain = gains_[0], bound = gain;
+            for (std::size_t k = 0; k < gains_.size(); ++k) {
+                Tree tree;
+                if (k > 0) {
+                    Stream& stream = root_->streams[k];
+                    stream.bound = gains_[k];
+                    stream.floor = gain + rows().tie;
+                    const std::optional<Part> part = part_of(side_of_root(k), 0);
+                    if (part) add_tree(side_of_root(k), 0, tree);
+                    if (part) gain = part->gain;
+                    if (has_ended() && !part) bound = std::max(bound, stream.bound);
+                }
+                if (k == 0) tree.add_leaf();
+                out.trees.push_back(tree.cut.empty() ? out.trees.back() : tree);
+                bound = std::max(bound, gain);
+                out.gains.push_back(gain * grid());
+                out.gain_bounds.push_back(bound * grid());
+            }
+            least_ = std::max(least_, gain - within_ * (gain - gains_[0]) - rows().slack - rows().tie);
+            for (Stream& stream : root_->streams) stream.floor = least_;
+        }
+        out.status = status_;
+        out.n_evaluated = n_joined_;
+        return out;
+    }
+
+    std::vector<double> free_gains() const {
+        std::vector<double> out = gains_;
+        for (double& gain : out) gain *= grid();
+        return out;
     }
 
     Solution next(std::size_t n, const Control& control) {
         Solution out;
-        asks_ = &control;
-        start_ = last_asked_ = Clock::now();
+        start(control);
         while (out.trees.size() < n) {
             int best = -1;
             double most = least_;
@@ -126,11 +170,18 @@ class NearTrees::Walk {
     using Clock = std::chrono::steady_clock;
     struct Node;
 
+    void start(const Control& control) {
+        asks_ = &control;
+        start_ = last_asked_ = Clock::now();
+    }
+    bool has_conditions() const { return conditions_.are_some(); }
+
     // One side of a cut, and the number of splits that go there.
     struct Side {
         int splits = 0;
         double leaf = 0;
-        RowSetHash rows;
+        RowSetHash key;        // of its rows; with conditions, of its box
+        double risk = 0;       // of a leaf
         Node* node = nullptr;  // once it is opened; a leaf needs none
     };
     struct Option {
@@ -155,6 +206,8 @@ class NearTrees::Walk {
     // Trees of so many splits over a set of rows, best first.
     struct Stream {
         double least = 0;
+        double floor = -std::numeric_limits<double>::infinity();  // what gains less is not asked for now
+        double bound = 0;                                         // nothing further gains more
         std::vector<Option> options;
         std::vector<Pair> heap;
         std::vector<std::pair<Part, Pair>> trees;
@@ -163,6 +216,7 @@ class NearTrees::Walk {
     struct Node {
         RowSet rows;
         int depth;
+        Box box{};
         double leaf = 0;
         std::vector<Stream> streams;  // by splits
 
@@ -171,7 +225,7 @@ class NearTrees::Walk {
 
     const Rows& rows() const { return search_.rows(); }
     double grid() const { return rows().grid; }
-    Side side_of_root(std::size_t k) const { return {static_cast<int>(k), root_->leaf, {}, root_.get()}; }
+    Side side_of_root(std::size_t k) const { return {static_cast<int>(k), root_->leaf, {}, 0, root_.get()}; }
 
     // A limit is the end: what was looked for meanwhile is lost.
     bool has_ended() const { return status_ != Status::optimal || is_full(); }
@@ -193,6 +247,7 @@ class NearTrees::Walk {
     void open(Node& node, Recursion::Solved solved, const SideCounts& counts_of_node) {
         const SideCounts& counts = &node == root_.get() ? search_.recursion().root_sides() : counts_of_node;
         const Columns& columns = search_.recursion().columns();
+        const std::vector<double> risks = side_risks(node);
         node.leaf = solved.profile[0];
         node.streams.resize(solved.profile.size());
         for (std::size_t k = 1; k < node.streams.size(); ++k) {
@@ -209,7 +264,10 @@ class NearTrees::Walk {
                     for (const bool holds : {false, true}) {
                         const Profile& side = holds ? yes : no;
                         const int n = choice.splits[holds];
-                        option.sides[holds] = {n, side[0], counts.hash[at(column.side(c, holds))]};
+                        const int number = column.side(c, holds);
+                        option.sides[holds] = {n, side[0],
+                                               key_of(node, choice.cut, holds, counts.hash[at(number)])};
+                        if (!risks.empty()) option.sides[holds].risk = risks[at(number)];
                         most += side[at(n)];
                     }
                     stream.heap.push_back({most, static_cast<int>(stream.options.size()), {-1, -1}});
@@ -226,6 +284,35 @@ class NearTrees::Walk {
                   node.rows.sums.size() * sizeof(double) + node.rows.hashes.size() * sizeof(RowSetHash);
     }
 
+    RowSetHash key_of(const Node& node, int cut, bool holds, const RowSetHash& rows) const {
+        if (!has_conditions()) return rows;
+        return Boxes::hash(boxes_.part(node.box, columns_.cut_of[at(cut)], holds));
+    }
+
+    // What each side of the cuts predicts as a leaf; empty where no condition is about that.
+    std::vector<double> side_risks(const Node& node) {
+        if (!conditions_.are_signed()) return {};
+        const Columns& columns = search_.recursion().columns();
+        const std::size_t width = at(node.rows.width), n_sums = 2 * conditions_.units.size();
+        std::vector<double> out(at(columns.n_sides())), of_bin, sums(n_sums);
+        for (const Column& column : columns) {
+            of_bin.assign(at(column.n_bins) * n_sums, 0.0);
+            const std::uint16_t* bins = node.rows.column(column.index);
+            for (std::size_t r = 0; r < at(node.rows.n); ++r)
+                for (std::size_t s = 0; s < n_sums; ++s)
+                    of_bin[bins[r] * n_sums + s] += node.rows.sums[r * width + s];
+            for (int c = 0; c < column.n_cuts; ++c)
+                for (const bool holds : {false, true}) {
+                    std::ranges::fill(sums, 0.0);
+                    for (const Run& run : column.whole().runs_of(column.side(c, holds) - column.first_side()))
+                        for (int b = run.first; b < run.last; ++b)
+                            for (std::size_t s = 0; s < n_sums; ++s) sums[s] += of_bin[at(b) * n_sums + s];
+                    out[at(column.side(c, holds))] = conditions_.risk(sums.data());
+                }
+        }
+        return out;
+    }
+
     Node& node_of(const Node& parent, int cut, bool holds, const RowSetHash& hash) {
         const std::array key{static_cast<std::uint64_t>(parent.depth - 1), hash.low, hash.high};
         std::unique_ptr<Node>& node = nodes_[key];
@@ -237,7 +324,9 @@ class NearTrees::Walk {
         node = std::make_unique<Node>(std::move(taken), parent.depth - 1);
         const SideCounts counts(search_.recursion().columns(), node->rows);
         Recursion::Solved solved = search_.recursion().solve_again(node->rows, node->depth, worker_);
-        if (!distinct_) fill_equal_sides(counts, node->rows.n, solved.sides);
+        // What divides the rows alike need not ask alike.
+        if (!distinct_ || has_conditions()) fill_equal_sides(counts, node->rows.n, solved.sides);
+        if (has_conditions()) node->box = boxes_.part(parent.box, columns_.cut_of[at(cut)], holds);
         open(*node, std::move(solved), counts);
         return *node;
     }
@@ -246,7 +335,7 @@ class NearTrees::Walk {
     std::optional<Part> part_of(const Side& side, int rank) {
         if (side.splits == 0) {
             if (rank > 0 || side.leaf < infeasible / 2) return {};
-            return Part{side.leaf, leaf_key(side.rows)};
+            return Part{side.leaf, leaf_key(side.key)};
         }
         if (at(side.splits) >= side.node->streams.size()) return {};
         Stream& stream = side.node->streams[at(side.splits)];
@@ -257,22 +346,24 @@ class NearTrees::Walk {
 
     // Finds the next tree of a stream; false where there is none, or at a limit.
     bool advance(Node& node, Stream& stream) {
-        while (!stream.heap.empty() && !must_end()) {
+        while (!stream.heap.empty() && stream.heap.front().gain >= stream.floor && !must_end()) {
             std::pop_heap(stream.heap.begin(), stream.heap.end());
             const Pair pair = stream.heap.back();
             stream.heap.pop_back();
+            stream.bound = pair.gain;
             Option& option = stream.options[at(pair.option)];
             const auto [no, yes] = pair.rank;
             if (no < 0) {
                 for (const bool holds : {false, true}) {
                     Side& side = option.sides[holds];
-                    if (side.splits > 0) side.node = &node_of(node, option.cut, holds, side.rows);
+                    if (side.splits > 0) side.node = &node_of(node, option.cut, holds, side.key);
                 }
                 push(stream, pair.option, 0, 0);
                 continue;
             }
             push(stream, pair.option, no, yes + 1);
             if (yes == 0) push(stream, pair.option, no + 1, 0);
+            if (has_conditions() && !may_join(node, option, pair)) continue;
             const RowSetHash key = part_of(option.sides[0], no)->key + part_of(option.sides[1], yes)->key;
             if (distinct_ && !stream.seen.insert(key).second) continue;
             bytes_ += sizeof(stream.trees[0]) + sizeof(Pair) + at(distinct_) * 4 * sizeof(RowSetHash);
@@ -290,6 +381,29 @@ class NearTrees::Walk {
         if (!right || left->gain + right->gain < stream.least) return;
         stream.heap.push_back({left->gain + right->gain, number, {no, yes}});
         std::push_heap(stream.heap.begin(), stream.heap.end());
+    }
+
+    bool may_join(const Node& node, const Option& option, const Pair& pair) {
+        ++n_joined_;
+        for (const bool holds : {false, true}) {
+            leaves_[holds].clear();
+            add_leaves(option.sides[holds], pair.rank[holds],
+                       boxes_.part(node.box, columns_.cut_of[at(option.cut)], holds), leaves_[holds]);
+        }
+        return boxes_.may_join(conditions_, leaves_[0], leaves_[1]);
+    }
+
+    void add_leaves(const Side& side, int rank, Box box, std::vector<BoxedLeaf>& out) const {
+        if (side.splits == 0) {
+            out.push_back({side.risk, std::move(box)});
+            return;
+        }
+        const Stream& stream = side.node->streams[at(side.splits)];
+        const Pair& pair = stream.trees[at(rank)].second;
+        const Option& option = stream.options[at(pair.option)];
+        for (const bool holds : {false, true})
+            add_leaves(option.sides[holds], pair.rank[holds],
+                       boxes_.part(box, columns_.cut_of[at(option.cut)], holds), out);
     }
 
     int add_tree(const Side& side, int rank, Tree& out) const {
@@ -310,23 +424,30 @@ class NearTrees::Walk {
     const Regrouped columns_;
     SweepSearch search_;
     const bool distinct_;
+    const Conditions conditions_;
+    const Boxes boxes_;
     Status status_;
-    double slack_ = 0, least_ = 0;
+    Profile gains_;
+    double within_ = 0, slack_ = 0, least_ = 0;
     std::unique_ptr<Node> root_;
     std::map<std::array<std::uint64_t, 3>, std::unique_ptr<Node>> nodes_;  // by depth and rows
     std::vector<int> next_;  // by splits: the rank of the next tree of the root
     Recursion::Worker worker_;
     std::size_t bytes_ = 0;
+    std::uint64_t n_joined_ = 0;
+    std::vector<BoxedLeaf> leaves_[2];  // of the tree that is joined
     const Control* asks_ = nullptr;
     Clock::time_point start_, last_asked_;
 };
 
 NearTrees::NearTrees(const Problem& problem, const Limits& limits, const Control& control, double within,
-                     bool distinct)
-    : walk_(std::make_unique<Walk>(problem, limits, control, within, distinct)) {}
+                     bool distinct, Conditions conditions)
+    : walk_(std::make_unique<Walk>(problem, limits, control, within, distinct, std::move(conditions))) {}
 NearTrees::~NearTrees() = default;
 
 Solution NearTrees::next(std::size_t n, const Control& control) { return walk_->next(n, control); }
+Solution NearTrees::best(const Control& control) { return walk_->best(control); }
+std::vector<double> NearTrees::free_gains() const { return walk_->free_gains(); }
 bool NearTrees::is_full() const { return walk_->is_full(); }
 
 }  // namespace surtree

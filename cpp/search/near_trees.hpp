@@ -8,12 +8,16 @@
 // known before its sides have streams, from their profiles, so that few sets of rows are ever looked at.
 // Nothing further below its own best than the slack is a part of a tree within the slack: with the best part
 // in its place the tree would be better than the best one.
+//
+// Conditions are asked of every part of a tree, in the box of its node: what no tree may contain is never
+// joined to anything. Profiles do not know of conditions, and are bounds.
 #pragma once
 
 #include <memory>
 #include <vector>
 
 #include "problem.hpp"
+#include "search/conditions.hpp"
 
 namespace surtree {
 
@@ -30,17 +34,23 @@ SideGains side_gains(const Problem& problem, const Limits& limits, const Control
 class NearTrees {
  public:
     // Searches to the end. `within` is the share of what the best tree gains over a single leaf that others
-    // may lose. With `distinct`, trees that divide the rows into the same leaves count once. The problem
-    // outlives this object.
+    // may lose. With `distinct`, trees that divide the rows into the same leaves count once; with conditions,
+    // those that divide all possible rows alike, and the best tree is one that satisfies them: ask for that
+    // first. The problem outlives this object.
     NearTrees(const Problem& problem, const Limits& limits, const Control& control, double within,
-              bool distinct);
+              bool distinct, Conditions conditions = {});
     ~NearTrees();
 
     // The next trees and their gains: fewer than n where there are no more, or at a limit of time or memory,
     // after which no more will come.
     Solution next(std::size_t n, const Control& control);
 
-    bool is_full() const;  // of memory
+    // The best tree of at most 0, 1, ... splits that satisfies the conditions, and a bound on its gain where
+    // a limit ended the search; nothing where that came to no end over all trees.
+    Solution best(const Control& control);
+
+    std::vector<double> free_gains() const;  // of the best trees without conditions
+    bool is_full() const;                    // of memory
 
  private:
     class Walk;

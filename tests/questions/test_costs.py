@@ -2,16 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from all_trees import everything, fit_small, question_at
+from all_trees import check, everything, fit_small, question_at
 from problems import cases
 from surtree import SurTree, SurTreeCV, force_questions, question_costs
 from surtree.datasets import load_gbsg2
 from surtree.solver.core import Problem
-
-check = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @check

@@ -236,10 +236,14 @@ def plain_value(value: Any) -> Any:
     """Return a parameter as JSON can hold it."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, Mapping):  # thresholds of columns
-        return {name: [float(item) for item in items] for name, items in value.items()}
+    if isinstance(value, Mapping):  # thresholds or signs of columns
+        return {name: _plain_item(item) for name, item in value.items()}
     # JSON has no infinity. Only a time limit can be infinite, which is no limit.
     return None if isinstance(value, float) and math.isinf(value) else value
+
+
+def _plain_item(item: Any) -> Any:
+    return int(item) if isinstance(item, int | np.integer) else [float(each) for each in item]
 
 
 def _canonical(value: Any) -> Any:

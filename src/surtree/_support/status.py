@@ -11,7 +11,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from surtree._support.package import user_level
 
-Status = Literal["optimal", "rounded", "time_limit", "interrupted", "edited", "kept"]
+Status = Literal[
+    "optimal", "rounded", "time_limit", "memory_limit", "interrupted", "edited", "kept"
+]
 STATUSES: tuple[Status, ...] = get_args(Status)
 # Of searches that came to their end.
 FINISHED: tuple[Status, ...] = ("optimal", "rounded")
@@ -43,6 +45,11 @@ WORDS: dict[Status, Words] = {
         "time limit",
         "time limit: the best tree so far, with a proven bound",
         "the time limit ended the search",
+    ),
+    "memory_limit": Words(
+        "memory limit",
+        "memory limit: the best tree so far, with a proven bound",
+        "the memory limit ended the search",
     ),
     "interrupted": Words(
         "interrupted",

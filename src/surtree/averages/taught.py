@@ -20,7 +20,7 @@ from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.data.names import remember_columns
 from surtree.estimators.fit import fit_problem, search_path
-from surtree.estimators.parameters import check_parameters, make_like
+from surtree.estimators.parameters import check_parameters, make_like, no_monotone
 from surtree.estimators.tree import SurTree
 from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.solver.clock import Clock
@@ -54,6 +54,8 @@ class TaughtTree(SurTree):
         leaves to their rows.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`; the teacher, where it is None, has the same.
+    max_columns, monotone : optional
+        As in `SurTree`; ``monotone`` is for trees of one event alone, and must be None.
     min_samples_leaf, min_events_leaf, leaf_curve, n_jobs : optional
         As in `SurTree`.
     time_limit : float or None, default=None
@@ -98,7 +100,10 @@ class TaughtTree(SurTree):
     teacher_: Any = field(init=False)
     _teaching: Teaching | None = field(init=False)
 
-    _checks = SurTree._checks | {"prior_events": require_not_negative}
+    _checks = SurTree._checks | {
+        "prior_events": require_not_negative,
+        "monotone": no_monotone("taught trees"),
+    }
     _own_parameter = "prior_events"
     _kind = "a taught tree"
     _aim = "tree nearest to the teacher"

@@ -96,6 +96,16 @@ def _thresholds(texts: list[str]) -> dict[str, list[float]]:
     return thresholds
 
 
+def _signs(texts: list[str]) -> dict[str, int]:
+    signs: dict[str, int] = {}
+    for text in texts:
+        column, equals, sign = text.rpartition("=")
+        if not (column and equals and sign in ("1", "+1", "-1")):
+            raise ValueError(f"{text!r} is not a column and a sign, as age=1 and dose=-1")
+        signs[column] = int(sign)
+    return signs
+
+
 def _shrinkages(text: str) -> tuple[float, ...]:
     values = _numbers(text)
     try:
@@ -225,6 +235,13 @@ class TreeOptions:
         many=True,
         metavar="COLUMN=VALUE,...",
     )
+    monotone: dict[str, int] | None = _of_tree(
+        "A column with which the risk may only rise (1) or fall (-1). May be given several times.",
+        reads=_signs,
+        many=True,
+        metavar="COLUMN=1|-1",
+    )
+    max_columns: int | None = _of_tree("About how many columns the tree may ask.", min=0)
     category_cuts: CategoryCuts = _of_tree(
         "Whether a question about categories names one of them, or any set of them.",
         default="subsets",

@@ -8,6 +8,7 @@ from surtree._support.status import WORDS
 from surtree.cli._console import plain
 from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import condition_texts
 from surtree.model_selection.cv import SurTreeCV
 from surtree.summary.findings import read_findings
 from surtree.tree.leaf_curve import FEW_EVENTS, median_limits
@@ -26,6 +27,8 @@ def certificate(model: SurTree) -> str:
         line = f"{WORDS['kept'].title}: {model.kept_}"
     if 0 < model.proven_depth_ < model.max_depth:
         line += f"; of depth {model.proven_depth_} the best trees are known"
+    if model.free_loss_ is not None:
+        line += f"; without {' and '.join(condition_texts(model))}: {model.free_loss_:.6g}"
     if model.receipt_ is not None:
         line += f"; confirmed by a second program on {model.receipt_.date}"
     return (

@@ -17,7 +17,7 @@ from surtree.data.named import RowInputs, is_lazy
 from surtree.data.target import Target, require_events
 from surtree.engines.kinds import CauseNames
 from surtree.estimators.base import TreeEstimator
-from surtree.estimators.parameters import Checks, of_value
+from surtree.estimators.parameters import Checks, no_monotone, of_value
 from surtree.metrics import concordance_index_censored
 from surtree.metrics.input import event_codes
 from surtree.outcomes.incidence import cause_theta, causes_of, leaf_incidence
@@ -63,6 +63,7 @@ def require_cause_curve(leaf_curve: Any) -> None:
 
 CAUSE_CHECKS: Checks = {
     "causes": of_value(require_causes),
+    "monotone": no_monotone("competing risks"),
     "leaf_curve": of_value(require_cause_curve),
 }
 

@@ -50,6 +50,8 @@ class CompetingRisksTree(CauseEstimator, SurTree):
         proportion to the baselines (`leaf_incidence`). It does not change the tree.
     min_samples_leaf, ccp_alpha, n_thresholds, max_categories, min_support : optional
         As in `SurTree`.
+    max_columns, monotone : optional
+        As in `SurTree`; ``monotone`` is for trees of one event alone, and must be None.
     category_cuts, thresholds, time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 

@@ -20,7 +20,7 @@ from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
 from surtree.estimators._arms import ArmLimits, warn_unless_randomised
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import check_parameters, whole
+from surtree.estimators.parameters import check_parameters, no_monotone, whole
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.arm_effects import (
     LeafEffect,
@@ -82,6 +82,8 @@ class EffectTree(SurTree):
         with "both", at the risk of the leaf with "effect". It draws hazard ratios towards one.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
+    max_columns, monotone : optional
+        As in `SurTree`; ``monotone`` is for trees of one event alone, and must be None.
     leaf_curve, time_limit, n_jobs, memory_limit, progress, verbose : optional
         As in `SurTree`.
 
@@ -145,7 +147,11 @@ class EffectTree(SurTree):
     correction_: EffectCorrection | None = field(init=False)
 
     _names_type = ArmNames
-    _checks = SurTree._checks | {"objective": require_aim, "min_events_arm": whole(0)}
+    _checks = SurTree._checks | {
+        "objective": require_aim,
+        "min_events_arm": whole(0),
+        "monotone": no_monotone("treatment effects"),
+    }
     _known_later = (*SurTree._known_later, "heterogeneity_", "correction_")
     _own_parameter = "min_events_arm"
     _kind = "of treatment effects"

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from surtree._support.package import VERSION, user_level
 from surtree._support.parameters import read_time_limit
-from surtree._support.status import SMALL_GAP, warn_of_rounding
+from surtree._support.status import SMALL_GAP, WORDS, warn_of_rounding
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs, is_lazy
 from surtree.data.rows import Rows, read_rows
@@ -19,6 +19,7 @@ from surtree.engines.fit import read_problem
 from surtree.engines.reader import Reader
 from surtree.engines.rows import target_names
 from surtree.estimators.parameters import limits_of, require_parameters
+from surtree.fitting.conditions import conditions_of, has_conditions
 from surtree.fitting.row_digest import row_digest
 from surtree.fitting.size_path import SizePath, find_path
 from surtree.fitting.training import FitProblem, make_problem, reader_of, rows_to_fit
@@ -59,6 +60,8 @@ def fit_tree(model: Any, given: RowInputs | Rows, init: Any = None) -> FitProble
         before = perf_counter() - start
         # Without time left, the search ends at once.
         time_limit = max(time_limit - before - _afterwards(time_limit, n_rows, limits), 1e-9)
+    if init is not None and has_conditions(model):
+        raise ValueError("init is for trees without monotone and max_columns: leave it out")
     known = None if init is None else nearest_topology(tree_of(init), problem)
     fit_problem(model, problem, limits, time_limit, known)
     return problem
@@ -68,6 +71,8 @@ def read_lazy(
     model: Any, given: RowInputs, progress: ProgressHook | None, why_rows: str = ""
 ) -> FitProblem:
     """Read a table that is not in memory, in passes; merged rows if somebody says why."""
+    if has_conditions(model):
+        raise ValueError("monotone and max_columns are for tables in memory: collect the table")
     if given.id is not None:
         raise ValueError("id is for tables in memory: leave it out, or collect the table")
     source = source_of(given.X)
@@ -88,11 +93,11 @@ def fit_problem(
         path = search_path(model, problem, limits, time_limit, progress, known)
     adopt_size(model, problem, path, path.choose(float(model.ccp_alpha)))
     model.follow_up_ = problem.follow_up
-    if model.status_ == "time_limit":
+    if model.status_ in ("time_limit", "memory_limit"):
         unread = f"; {problem.n_unread} columns were not even read" if problem.n_unread else ""
         warnings.warn(
-            f"The time limit ended the search: this is the {model._aim} so far, with a gap of "
-            f"{model.gap_:.1%}{unread}. Allow more time, or fewer splits.",
+            f"The {WORDS[model.status_].title} ended the search: this is the {model._aim} so far, "
+            f"with a gap of {model.gap_:.1%}{unread}. Allow more, or fewer splits.",
             ConvergenceWarning,
             stacklevel=user_level(),
         )
@@ -112,7 +117,15 @@ def search_path(
     """Find the best tree of every size with the threads and the memory of a model."""
     return find_path(
         problem,
-        SearchSettings(limits, time_limit, model.n_jobs, model.memory_limit, progress, known),
+        SearchSettings(
+            limits,
+            time_limit,
+            model.n_jobs,
+            model.memory_limit,
+            progress,
+            known,
+            conditions_of(model, problem),
+        ),
     )
 
 
@@ -141,6 +154,7 @@ def adopt_size(model: Any, problem: FitProblem, path: SizePath, best: Size) -> N
     model.lower_bound_ = path.lower_bound(best, price)
     model.gap_ = (best.loss - model.lower_bound_) / best.loss if best.loss > 0 else 0.0
     model.status_ = path.status_of(best, price)
+    model.free_loss_ = path.free_loss(best, price)
 
 
 def _afterwards(time_limit: float, n_rows: int, limits: Limits) -> float:

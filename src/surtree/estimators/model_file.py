@@ -81,6 +81,9 @@ def plain_parameters(value: Any, where: str) -> None:
         elif name == "thresholds" and isinstance(item, dict):
             for column, values in item.items():
                 list_of(_finite)(values, f"{where}.{name}.{column}")
+        elif name == "monotone" and isinstance(item, dict):
+            for column, sign in item.items():
+                one_of(-1, 1)(sign, f"{where}.{name}.{column}")
         elif name == "causes" and isinstance(item, list):
             one = list_of(_finite) if item and isinstance(item[0], list) else _finite
             list_of(one)(item, f"{where}.{name}")
@@ -143,6 +146,7 @@ _KEPT = {
     "comparison": optional(comparison_format),
     "teaching": optional(teaching_format),
     "kept": optional(kept_format),
+    "free_loss": optional(_loss),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
@@ -249,7 +253,7 @@ _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 _OF_THE_ROWS = frozenset(
     {
         *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
-        *("receipt_", "comparison_", "_teaching", "kept_"),
+        *("receipt_", "comparison_", "_teaching", "kept_", "free_loss_"),
     }
 )
 # Models were fitted with this before there was a choice.
@@ -312,6 +316,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "comparison": save_comparison(estimator.comparison_),
         "teaching": save_teaching(estimator._teaching),
         "kept": save_kept(estimator.kept_),
+        "free_loss": estimator.free_loss_,
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
@@ -372,6 +377,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "comparison_": read_comparison(saved.get("comparison")),
         "_teaching": read_teaching(saved.get("teaching")),
         "kept_": read_kept(saved.get("kept")),
+        "free_loss_": saved.get("free_loss"),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],
         "path_": tuple(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import fields
 from typing import Any, TypeVar
 
@@ -42,10 +42,41 @@ def of_value(check: Callable[[Any], object]) -> Check:
     return lambda _, value: check(value)
 
 
+def require_monotone(name: str, value: Any) -> None:
+    """Raise an error unless a value is None, or maps names of columns to 1 and -1."""
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        raise ValueError(
+            f"{name} must map columns to 1 or -1, such as {{'age': 1}}; got {value!r}."
+        )
+    for column, sign in value.items():
+        if isinstance(sign, bool) or sign not in (1, -1):
+            raise ValueError(
+                f"{name} says 1 (the risk may only rise) or -1 (only fall) of {column!r}; got "
+                f"{sign!r}."
+            )
+
+
+def no_monotone(kind: str) -> Check:
+    """Return the check of a class whose trees have no single risk."""
+
+    def check(name: str, value: Any) -> None:
+        if value is not None:
+            raise ValueError(
+                f"{name} is for trees of one event, which have one risk, and not for {kind}: leave "
+                "it out, and look at Tree.reversals."
+            )
+
+    return check
+
+
 # Those of the questions are checked by the encoder that finds them.
 CHECKS: Checks = {
     "max_depth": whole(0, MAX_DEPTH),
     "max_splits": or_none(whole(0)),
+    "max_columns": or_none(whole(0)),
+    "monotone": require_monotone,
     "min_samples_leaf": whole(1),
     "min_events_leaf": whole(0),
     "ccp_alpha": require_not_negative,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -44,6 +44,7 @@ class _Fitted(SavedEstimator, TreeEstimator):
     row_digest_: tuple[int, ...] | None
     receipt_: Receipt | None
     kept_: Kept | None
+    free_loss_: float | None
     encoder_: Encoder
     surtree_version_: str | None
     follow_up_: FollowUp | None
@@ -98,6 +99,16 @@ class SurTree(_Fitted):
         all sets up to seven categories, of more those that `Encoder` lists.
     thresholds : mapping of str to sequences of float, optional
         Thresholds of your own for some columns, instead of quantiles: ``{"age": [50, 65]}``.
+    monotone : mapping of str to 1 or -1, optional
+        Columns with which the risk may only rise (1) or only fall (-1), anywhere in the tree: of
+        any two people who differ in this column alone, whether or not such people are among the
+        rows, the tree never gives the one with the higher value a lower theta (1), or a higher one
+        (-1). People are any combination of values that the cuts tell apart; a missing value is
+        neither higher nor lower, and thetas that differ by less than a billionth are the same. Of
+        categories the order is that of the column: they must be two, or ordered. The tree is the
+        best of all that satisfy this, by enumeration in the order of loss.
+    max_columns : int, optional
+        About how many columns the tree may ask.
     leaf_curve : {"baseline", "kaplan-meier", "shrunk", "breslow"}, default="baseline"
         Which curve the survival of a leaf is read off, wherever it is stated: the baseline hazard
         times theta, the leaf's own Kaplan-Meier curve, that curve shrunk towards all rows by a
@@ -135,13 +146,16 @@ class SurTree(_Fitted):
         The loss of the same tree without that penalty; ``loss_`` where there is no shrinkage.
     status_ : Status
         How the search ended: "optimal", "rounded", "time_limit" or "interrupted". A search that
-        is out of time, but has proven its tree, is "optimal" too; of other sizes the bounds in
-        ``path_`` say what is proven. "rounded" is a search to the end where weights are so uneven
-        that rounding leaves a gap of more than 1e-9. A model loaded from a file that was edited by
-        hand has the status "edited": nothing is proven, the lower bounds are zero and the gap is
-        one. A tree that was chosen by hand (`surtree.keep`) has the status "kept".
+        is out of time, but has proven its tree, is "optimal" too; "memory_limit" is one under
+        ``monotone`` or ``max_columns`` that came to the end of its memory; of other sizes the
+        bounds in ``path_`` say what is proven. "rounded" is a search to the end where weights are
+        so uneven that rounding leaves a gap of more than 1e-9. A model loaded from a file that was
+        edited by hand has the status "edited": nothing is proven, the lower bounds are zero and the
+        gap is one. A tree that was chosen by hand (`surtree.keep`) has the status "kept".
     kept_ : Kept or None
         What is known of a tree that was chosen by hand.
+    free_loss_ : float or None
+        With ``monotone`` or ``max_columns``, the loss of the best tree without them; else None.
     proven_depth_ : int
         The largest depth, up to ``max_depth``, whose optimum is known: where a limit ended the
         search, no tree of that depth is better than the one in ``path_`` for its size.
@@ -230,6 +244,8 @@ class SurTree(_Fitted):
     min_support: float = 0.01
     category_cuts: CategoryCuts = "subsets"
     thresholds: GivenThresholds | None = None
+    monotone: Mapping[str, int] | None = None
+    max_columns: int | None = None
     leaf_curve: LeafCurveKind = "baseline"
     time_limit: float | None = None
     n_jobs: int | None = None
@@ -240,7 +256,7 @@ class SurTree(_Fitted):
     # These attributes are None until others set them.
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
-        *("validation_", "receipt_", "comparison_", "_teaching", "kept_"),
+        *("validation_", "receipt_", "comparison_", "_teaching", "kept_", "free_loss_"),
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"

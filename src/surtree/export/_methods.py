@@ -18,7 +18,7 @@ from surtree.export._methods_data import (
     references,
     with_unit,
 )
-from surtree.summary.certificate import WEAK, percent
+from surtree.summary.certificate import WEAK, free_text, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
 from surtree.summary.wording import reversals_sentence
@@ -204,6 +204,8 @@ def _proof(certificate: Certificate | None) -> Iterator[str]:
             f"The search for the best tree with {limits} was {how}: "
             f"{WORDS[certificate.status].clause}. {_bound(certificate.gap)}"
         )
+    if certificate.free_loss is not None:
+        yield free_text(certificate).strip()
     if certificate.fold_status != "optimal":
         end = WORDS[certificate.fold_status].clause
         yield f"In cross-validation, {end} at least once."

@@ -8,6 +8,7 @@ import numpy as np
 
 from surtree._support.exact import SAME_LOSS, TIE
 from surtree._support.status import Status
+from surtree._support.types import Floats
 from surtree.fitting.training import FitProblem
 from surtree.solver.problem import Solution, TreeTopology
 from surtree.solver.search import SearchSettings
@@ -18,6 +19,8 @@ from surtree.tree.tree import Tree
 # One more split that improves the loss by less than a tie, or a gap of less, is rounding: relative
 # to loss and scale of gains. Where weights are uneven, a loss may be much smaller than the scale.
 UNEVEN_TOLERANCE = 2.0**-49
+# A search that ended so may have proven some of its trees.
+_MAY_BE_PROVEN = ("time_limit", "memory_limit", "rounded")
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,19 @@ class SizePath:
     n_evaluated: int = 0
     proven_depth: int = 0  # the largest depth, up to the limit, whose optimum is known
     tie: float = 0.0  # a gap of less is rounding, whatever the loss
+    # The loss of the best tree of every size without the conditions; None where there are none.
+    free_losses: Floats | None = None
 
     def choose(self, price: float) -> Size:
         """Return the size with the smallest penalised loss, the smallest one if several have it."""
         return min(self.sizes, key=lambda size: (size.loss + price * size.splits, size.splits))
+
+    def free_loss(self, best: Size, price: float) -> float | None:
+        """Return the loss of the tree that would have been chosen without the conditions."""
+        if self.free_losses is None:
+            return None
+        worth = self.free_losses + price * np.arange(self.free_losses.size)
+        return float(min(max(self.free_losses[int(np.argmin(worth))], 0.0), best.loss))
 
     def lower_bound(self, best: Size, price: float) -> float:
         """Return what no tree goes below, each split more than those of a size having a price."""
@@ -47,7 +59,7 @@ class SizePath:
     def status_of(self, best: Size, price: float) -> Status:
         """Return what is known of the tree of a size; it may be proven where others are not."""
         is_proven = self.lower_bound(best, price) == best.loss
-        return "optimal" if is_proven and self.status in ("time_limit", "rounded") else self.status
+        return "optimal" if is_proven and self.status in _MAY_BE_PROVEN else self.status
 
 
 def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
@@ -68,6 +80,7 @@ def find_path(problem: FitProblem, how: SearchSettings) -> SizePath:
         solution.n_evaluated,
         solution.proven_depth,
         0.0 if problem.data.sums.is_uneven else TIE * problem.data.sums.scale,
+        None if solution.free_gains is None else problem.data.sums.constant - solution.free_gains,
     )
 
 

@@ -31,6 +31,8 @@ class CompetingRisksTreeCV(CauseEstimator, SurTreeCV):
         As in `SurTreeCV`.
     min_support, category_cuts, thresholds, time_limit, memory_limit, progress : optional
         As in `SurTreeCV`.
+    max_columns, monotone : optional
+        As in `SurTree`; ``monotone`` is for trees of one event alone, and must be None.
     n_jobs, verbose : optional
         As in `SurTreeCV`.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
@@ -146,6 +146,8 @@ class SurTreeCV(_FittedSearch):
         As in `SurTree`.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`.
+    monotone, max_columns : optional
+        As in `SurTree`: in every fold, too.
     leaf_curve, time_limit, memory_limit : optional
         As in `SurTree`; the limits are those of each search.
     progress : callable, optional
@@ -238,6 +240,8 @@ class SurTreeCV(_FittedSearch):
     min_support: float = 0.01
     category_cuts: CategoryCuts = "subsets"
     thresholds: GivenThresholds | None = None
+    monotone: Mapping[str, int] | None = None
+    max_columns: int | None = None
     leaf_curve: LeafCurveKind = "baseline"
     time_limit: float | None = None
     memory_limit: int | None = None

@@ -24,6 +24,7 @@ from surtree.estimators.tree import SurTree
 from surtree.fitting.training import FitProblem, TrainingData, make_problem, read_training_data
 from surtree.questions._first import Answers, first_questions, position_of, wish_text
 from surtree.questions._search_result import SearchResult
+from surtree.questions._training import require_no_conditions
 from surtree.solver.clock import Clock
 from surtree.solver.core import Problem
 from surtree.solver.problem import Limits, Solution, TreeTopology
@@ -201,6 +202,7 @@ def parameters_of(estimator: Any) -> SurTree:
             "a taught tree follows its teacher, and its questions have no price on the rows: pass "
             f"SurTree(max_depth={estimator.max_depth})"
         )
+    require_no_conditions(estimator, "price of questions")
     require_parameters(estimator)
     model: SurTree = clone(estimator)
     return model

@@ -14,6 +14,7 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.estimators.parameters import limits_of
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import conditions_of
 from surtree.fitting.training import FitProblem
 from surtree.solver.clock import Clock
 from surtree.solver.core import NearTrees
@@ -32,16 +33,20 @@ class NearSearch:
     ) -> None:
         limits = replace(limits_of(model, problem.data.target), max_splits=model.tree_.n_splits)
         self._problem, self._within, self._clock = problem, within, clock
+        conditions = conditions_of(model, problem)
         self._core = NearTrees(
             problem.core,
             limits,
             within,
             distinct=distinct,
+            conditions=conditions,
             time_limit=clock.left(),
             n_jobs=model.n_jobs,
             memory_limit=model.memory_limit,
         )
         self.end: End = "complete"
+        if conditions is not None:  # the best tree under conditions says what is near
+            self._core.best(clock.left())
 
     def batches(
         self, size: int, most: int | None

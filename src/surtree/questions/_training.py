@@ -10,12 +10,15 @@ from surtree.data.named import RowInputs
 from surtree.data.rows import read_rows
 from surtree.estimators.parameters import require_parameters
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import condition_texts, has_conditions
 from surtree.fitting.row_digest import row_digest
 from surtree.fitting.training import FitProblem, make_problem, reader_of, rows_to_fit
 from surtree.tree.resolve import chosen_model, last_step
 
 
-def fitted_problem(model: Any, given: RowInputs, what: str) -> tuple[SurTree, FitProblem]:
+def fitted_problem(
+    model: Any, given: RowInputs, what: str, *, with_conditions: bool = False
+) -> tuple[SurTree, FitProblem]:
     """Return the tree that a model is, or has chosen, and the problem that it has solved."""
     if last_step(model).transformers:
         raise TypeError(
@@ -35,6 +38,8 @@ def fitted_problem(model: Any, given: RowInputs, what: str) -> tuple[SurTree, Fi
             f"there is no {what} of a tree of treatment effects: column_costs and force_questions "
             "take its arms, as treatment"
         )
+    if not with_conditions:
+        require_no_conditions(fitted, what)
     require_parameters(fitted)
     data = rows_to_fit(fitted, read_rows(fitted, given, reader_of(fitted)))
     problem = make_problem(encoder_of(fitted), data)
@@ -45,3 +50,12 @@ def fitted_problem(model: Any, given: RowInputs, what: str) -> tuple[SurTree, Fi
             "sample_weight, entry and id as to fit"
         )
     return fitted, problem
+
+
+def require_no_conditions(model: SurTree, what: str) -> None:
+    """Raise an error where a model has conditions on whole trees."""
+    if has_conditions(model):
+        raise ValueError(
+            f"there is no {what} of a tree with {' and '.join(condition_texts(model))}: pass a "
+            "model without monotone and max_columns; near_optimal lists trees with them"
+        )

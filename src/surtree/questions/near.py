@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -13,8 +13,8 @@ from surtree._support.parameters import is_number, read_time_limit
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import condition_texts
 from surtree.fitting.training import FitProblem
-from surtree.questions._conditions import condition_text, conditions_of
 from surtree.questions._near_search import End, NearSearch, node_thetas
 from surtree.questions._search_result import missed_share
 from surtree.questions._training import fitted_problem
@@ -136,12 +136,13 @@ class NearOptimal:
 
     def note(self) -> str:
         """Return how many trees there are, in a sentence or two."""
+        conditions = "".join(f" and {text}" for text in condition_texts(self._model))
         more = "" if self.end == "complete" else f" ({ENDS[self.end]})"
         return (
             f"{self.count_text[0].upper()}{self.count_text[1:]} of at most {self.max_splits} "
-            f"splits{more} within {100 * self.within:g} % of what the best tree explains, each "
-            "another division of the rows. These are losses on the training rows: they say nothing "
-            "of new data."
+            f"splits{conditions}{more} within {100 * self.within:g} % of what the best tree "
+            "explains, each another division of the rows. These are losses on the training rows: "
+            "they say nothing of new data."
         )
 
     def _cells(self) -> list[tuple[str, ...]]:
@@ -202,10 +203,8 @@ class NearOptimal:
 
     def first(
         self,
-        predicate: Callable[[Tree], object] | None = None,
+        predicate: Callable[[Tree], object],
         *,
-        monotone: Mapping[str, int] | None = None,
-        max_columns: int | None = None,
         within: float = 0.1,
         max_trees: int | None = None,
         time_limit: float | None = None,
@@ -213,19 +212,15 @@ class NearOptimal:
         """Return the best tree that satisfies a condition, with the proof that it is the best.
 
         All trees are looked at in the order of their losses, so the first that satisfies the
-        conditions is the best one. Unlike the list, this looks at every tree, also at several that
-        divide the training rows alike: conditions are about questions, too.
+        condition is the best one. Unlike the list, this looks at every tree, also at several that
+        divide the training rows alike: conditions are about questions, too. What the risk does
+        along columns, and how many there are, `SurTree` asks of trees much faster, by ``monotone``
+        and ``max_columns``.
 
         Parameters
         ----------
-        predicate : callable, optional
+        predicate : callable
             Takes a `Tree`, and returns whether it will do.
-        monotone : mapping from column to 1 or -1, optional
-            Columns with which the risk may only rise (1) or fall (-1): of two people who differ
-            in this column alone, the one with the higher value never has the lower risk. Missing
-            values are on neither side. Of categories, the order is that of the column.
-        max_columns : int, optional
-            How many columns a tree may ask about.
         within : float, default=0.1
             The share of what the best tree explains by which a tree may be behind it.
         max_trees, time_limit : optional
@@ -237,26 +232,24 @@ class NearOptimal:
         >>> from surtree.datasets import load_gbsg2
         >>> X, y = load_gbsg2()
         >>> near = near_optimal(SurTree(max_depth=2).fit(X, y), X, y)
-        >>> few = near.first(max_columns=2, within=0.5)
-        >>> few.end, round(few.share, 3)
-        ('complete', 0.002)
+        >>> first = near.first(lambda tree: tree.question(0).name == "progesterone_receptor")
+        >>> first.end, round(first.share, 3), first.n_seen
+        ('complete', 0.035, 24)
         """
-        wanted = conditions_of(self._problem, predicate, monotone, max_columns)
-        text = condition_text(predicate, monotone, max_columns)
-        clock = Clock(read_time_limit(time_limit))
-        search = NearSearch(self._problem, self._model, read_share(within), clock, distinct=False)
+        if not callable(predicate):
+            raise TypeError(f"predicate must take a tree and return a bool; got {predicate!r}")
+        share, clock = read_share(within), Clock(read_time_limit(time_limit))
+        search = NearSearch(self._problem, self._model, share, clock, distinct=False)
         n_seen = 0
         for topologies, gains in search.batches(_BATCH, max_trees):
-            for position, topology in enumerate(topologies):
-                if all(condition(topology) for condition in wanted):
-                    tree = self.trees_of([topology])[0]
+            for position, unbuilt in enumerate(self._problem.build(topologies)):
+                if _will_do(predicate, unbuilt.tree):
+                    tree = self.trees_of([topologies[position]])[0]
                     loss, n_seen = tree.total_loss, n_seen + position + 1
                     cost = max(loss - self.loss, 0.0)
-                    return FirstTree(
-                        tree, loss, cost, self.share(loss), within, n_seen, "complete", text
-                    )
+                    return FirstTree(tree, loss, cost, self.share(loss), within, n_seen, "complete")
             n_seen += len(gains)
-        return FirstTree(None, None, None, None, within, n_seen, search.end, text)
+        return FirstTree(None, None, None, None, within, n_seen, search.end)
 
     def trees_of(self, topologies: Sequence[TreeTopology]) -> NearTreeList:
         """Return trees of the same rows."""
@@ -279,8 +272,10 @@ def near_optimal(
 
     A tree is near if it is behind the best one by at most a share of what that explains, the
     difference of its loss from that of a single leaf. All trees keep to the limits of the model,
-    and have at most as many splits as its tree. Trees that divide the training rows into the same
-    leaves count once, whatever they ask, and in whichever order.
+    and have at most as many splits as its tree; with ``monotone`` or ``max_columns``, all satisfy
+    these, and the best one is the best of those. Trees that divide the training rows into the same
+    leaves count once, whatever they ask, and in whichever order; with such conditions, trees that
+    divide all possible rows alike do.
 
     Parameters
     ----------
@@ -318,7 +313,7 @@ def near_optimal(
     if not isinstance(max_trees, int | np.integer) or max_trees < 1:
         raise ValueError(f"max_trees must be a whole number, 1 or more; got {max_trees!r}")
     given = RowInputs(X, y, sample_weight, entry, id).in_memory("near_optimal")
-    fitted, problem = fitted_problem(model, given, "list of trees")
+    fitted, problem = fitted_problem(model, given, "list of trees", with_conditions=True)
     clock = Clock(read_time_limit(fitted.time_limit if time_limit is None else time_limit))
     search = NearSearch(problem, fitted, share, clock, distinct=True)
     topologies: list[TreeTopology] = []
@@ -342,6 +337,15 @@ def near_optimal(
         problem,
         listed,
     )
+
+
+def _will_do(predicate: Callable[[Tree], object], tree: Tree) -> bool:
+    try:
+        return bool(predicate(tree))
+    except Exception as error:
+        raise ValueError(
+            f"predicate raised {type(error).__name__} for a tree of {tree.n_splits} splits: {error}"
+        ) from error
 
 
 def read_share(within: Any) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,8 +119,6 @@ class FirstTree:
     end : {"complete", "max_trees", "time_limit", "memory_limit", "interrupted"}
         "complete" where the answer is proven: no better tree satisfies the condition, or none
         within the share does.
-    condition : str
-        The condition in words.
 
     Examples
     --------
@@ -138,7 +137,8 @@ class FirstTree:
     within: float
     n_seen: int
     end: End
-    condition: str = ""
+    # What the tree is the best of, in words.
+    condition: ClassVar[str] = "satisfies a condition of its user"
 
     @property
     def is_proven(self) -> bool:

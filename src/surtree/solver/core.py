@@ -21,6 +21,7 @@ from surtree.solver._wide import COARSE, WIDE_KERNELS, can_be_wide, divide
 from surtree.solver.average import PairTables, TreeAverage, TreeDraws, TreePrior
 from surtree.solver.problem import (
     BinnedRows,
+    Conditions,
     Forest,
     Limits,
     LocalOptimum,
@@ -315,11 +316,14 @@ class NearTrees:
         within: float,
         *,
         distinct: bool,
+        conditions: Conditions | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ) -> None:
         require_running()
+        wanted = conditions or Conditions()
+        unit = problem.rounding.unit
         self._core = _core.NearTrees(
             problem._core,
             **problem._limits(limits),
@@ -329,7 +333,25 @@ class NearTrees:
             n_threads=n_threads(n_jobs),
             memory_limit=_bytes(memory_limit),
             stop=require_running,
+            max_columns=-1 if wanted.max_columns is None else wanted.max_columns,
+            signs=np.empty(0, dtype=np.int32) if wanted.signs is None else wanted.signs,
+            units=np.array([unit, unit / COARSE] if problem.rounding.wide else [unit]),
+            prior=float(problem.sums.objective.shrinkage),
         )
+
+    def best(self, time_limit: float | None = None) -> Solution:
+        """Return the best tree of every size that satisfies the conditions.
+
+        It has no sizes where a limit ended the search before that.
+        """
+        return _solution(
+            self._core.best(0.0 if time_limit is None else time_limit, require_running)
+        )
+
+    @property
+    def free_gains(self) -> Floats:
+        """The gain of the best tree of every size without conditions."""
+        return self._core.free_gains()
 
     def next(
         self, n: int, time_limit: float | None = None

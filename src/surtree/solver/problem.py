@@ -52,6 +52,16 @@ class Rounding:
     wide: bool = False  # whether sums have a second part, of a finer unit (`surtree.solver._wide`)
 
 
+@dataclass(frozen=True, eq=False)
+class Conditions:
+    """What whole trees must satisfy, beside limits."""
+
+    max_columns: int | None = None  # about how many columns they may ask
+    # For each column of bins, 1 where the risk may only rise with its bins, -1 where it may only
+    # fall, else 0. None where no column has a sign.
+    signs: NDArray[np.int32] | None = None
+
+
 # No table has more rows: larger limits mean the same, and the core counts up to here.
 _MOST_ROWS = 2**31 - 1
 
@@ -157,6 +167,7 @@ class Solution:
     n_cuts: int = 0
     n_evaluated: int = 0
     proven_depth: int = 0
+    free_gains: Floats | None = None  # those of the best trees that need not satisfy conditions
 
 
 @dataclass(frozen=True)

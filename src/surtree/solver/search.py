@@ -17,8 +17,9 @@ from surtree.solver._incumbent import best_of, first_tree, improve, of_tree
 from surtree.solver._restriction import longest, quantiles, restrict
 from surtree.solver._watch import Watch
 from surtree.solver.clock import Clock
-from surtree.solver.core import Problem
+from surtree.solver.core import NearTrees, Problem
 from surtree.solver.problem import (
+    Conditions,
     Limits,
     ProgressHook,
     Solution,
@@ -56,14 +57,48 @@ class SearchSettings:
     memory_limit: int | None = None
     progress: ProgressHook | None = None
     start: TreeTopology | None = None  # a tree to start from: the result is at least as good
+    conditions: Conditions | None = None  # what trees must satisfy
 
 
 def search(problem: Problem, how: SearchSettings) -> Solution:
     """Find the best tree of every size over all cuts."""
     watch = Watch(how.progress, problem.sums.constant)
     clock = Clock(how.time_limit)
+    if how.conditions is not None:
+        solution = _satisfying(problem, how, how.conditions, clock)
+        return certify(problem, solution) if problem.sums.is_uneven else solution
     solution = _solve_from(_incumbent(problem, how, clock, watch), problem, how, clock, watch)
     return certify(problem, solution) if problem.sums.is_uneven else solution
+
+
+def _satisfying(
+    problem: Problem, how: SearchSettings, conditions: Conditions, clock: Clock
+) -> Solution:
+    """Find the best tree of every size that satisfies conditions: the first one by its loss."""
+    near = NearTrees(
+        problem,
+        how.limits,
+        1.0,
+        distinct=True,
+        conditions=conditions,
+        time_limit=clock.left(),
+        n_jobs=how.n_jobs,
+        memory_limit=how.memory_limit,
+    )
+    solution = near.best(clock.left())
+    if not solution.gains.size:  # over before all trees were searched: a leaf satisfies all
+        leaf = float(problem.sums.objective.gain(problem.sums.total))
+        one = TreeTopology(*np.full((3, 1), -1, dtype=np.int32))
+        gains, bounds = np.array([leaf]), np.array([max(leaf, problem.sums.constant)])
+        return replace(solution, gains=gains, gain_bounds=bounds, topologies=(one,))
+    ended = near.is_full and solution.status == "optimal"
+    depth = how.limits.max_depth if solution.status == "optimal" and not ended else 0
+    return replace(
+        solution,
+        status="memory_limit" if ended else solution.status,
+        proven_depth=depth,
+        free_gains=near.free_gains,
+    )
 
 
 def _solve_from(

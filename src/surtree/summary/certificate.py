@@ -86,6 +86,7 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
             f" The loss includes what a shrinkage of {certificate.shrinkage:g} events costs, a "
             "prior in every leaf that draws its risk towards the average."
         )
+    choice += free_text(certificate)
     if status == "optimal":
         return Verdict(
             True,
@@ -116,6 +117,19 @@ def _of_search(certificate: Certificate, status: Status, gap: float) -> Verdict:
         f"Not proven {certificate.proven}: {end}. No tree with {limits} has a "
         f"{certificate.loss_name} below the bound: another tree could save at most {percent(gap)} "
         f"of it.{_shallow(certificate)} {choice}",
+    )
+
+
+def free_text(certificate: Certificate) -> str:
+    """Return what the conditions of a model cost, as a sentence; empty where it has none."""
+    free, leaf = certificate.free_loss, certificate.leaf_loss
+    if free is None:
+        return ""
+    lost = certificate.loss - free
+    share = f"{100 * lost / (leaf - free):.1f} %" if lost > ROUNDING * leaf else "nothing"
+    return (
+        f" Without these conditions the best tree has a {certificate.loss_name} of {free:.6g}: of "
+        f"what it explains, {share} is lost."
     )
 
 

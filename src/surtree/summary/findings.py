@@ -13,6 +13,7 @@ from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import Encoder
 from surtree.data.names import column_names
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import condition_texts
 from surtree.model_selection.cv import SurTreeCV
 from surtree.outcomes import Outcome, outcome_of
 from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest, effects_warning
@@ -52,6 +53,9 @@ class Certificate:
     fold_status: Status = "optimal"
     proven_depth: int = 0  # the largest depth whose optimum is known
     kept: Kept | None = None  # what is known of a tree that was chosen by hand
+    # The loss of the best tree without the conditions, where there are some, and of a single leaf.
+    free_loss: float | None = None
+    leaf_loss: float = 0.0
     confirmed_on: str = ""  # when a second program confirmed all of it; empty where none did
     # What no other tree does more, what the tree that does it is, and what the loss is called.
     is_best: str = Objective.is_best
@@ -202,6 +206,8 @@ def _of_search(model: SurTree, method: str) -> Findings:
             fold_status="optimal" if tuning is None else tuning.status,
             proven_depth=model.proven_depth_,
             kept=model.kept_,
+            free_loss=model.free_loss_,
+            leaf_loss=float(model.tree_.loss[0]),
             confirmed_on="" if model.receipt_ is None else model.receipt_.date,
             is_best=model.tree_.objective.is_best,
             proven=model.tree_.objective.proven,
@@ -293,7 +299,7 @@ def _limits(model: SurTree) -> tuple[str, ...]:
         limits.append(f"at least {model.min_events_arm} events in each arm of a leaf")
     if model.ccp_alpha > 0:
         limits.append(f"a charge of {model.ccp_alpha:g} for each split")
-    return tuple(limits)
+    return (*limits, *condition_texts(model))
 
 
 def _columns(model: Any) -> tuple[ColumnCuts, ...]:

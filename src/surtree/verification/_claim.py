@@ -19,6 +19,7 @@ from surtree.data.named import RowInputs
 from surtree.data.table import Column
 from surtree.estimators.model_file import model_dict
 from surtree.estimators.tree import SurTree
+from surtree.fitting.conditions import has_conditions
 from surtree.fitting.row_digest import Hashes, cells_of, digest_of, hash_rows, outcomes
 from surtree.loading import load
 from surtree.tree.rows import find_leaves
@@ -52,6 +53,11 @@ def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
         raise ValueError(
             "The tree of this model was chosen by hand, and is no optimum that a second program "
             "could confirm: verify the model that it was kept from."
+        )
+    if has_conditions(model):
+        raise ValueError(
+            "This model was fitted with monotone or max_columns: the program does not know these "
+            "conditions yet."
         )
     if model.tree_.n_persons is not None:
         raise ValueError(
