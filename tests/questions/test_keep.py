@@ -58,7 +58,8 @@ CHOICES = {
     ),
     "condition": (
         lambda model, X, y: near_optimal(model, X, y).first(asks_few, within=0.5),
-        "best tree that satisfies a condition of its user; 0.2 % of what the best tree explains is lost",
+        "best tree that satisfies a condition of its user; 0.2 % of what the best tree explains "
+        "is lost",
     ),
     "tree": (
         lambda model, X, y: near_optimal(model, X, y).trees[7],
