@@ -54,14 +54,12 @@ class TaughtTree(SurTree):
         leaves to their rows.
     n_thresholds, max_categories, min_support, category_cuts, thresholds : optional
         As in `SurTree`; the teacher, where it is None, has the same.
-    max_columns, monotone : optional
+    max_columns, monotone, verbose : optional
         As in `SurTree`; ``monotone`` is for trees of one event alone, and must be None.
-    min_samples_leaf, min_events_leaf, leaf_curve, n_jobs : optional
-        As in `SurTree`.
     time_limit : float or None, default=None
         As in `SurTree`. Where the teacher is None, stages are begun in the first half of it; a
         teacher of another kind that is fitted here knows no limit.
-    memory_limit, progress, verbose : optional
+    min_samples_leaf, min_events_leaf, leaf_curve, n_jobs, memory_limit, progress : optional
         As in `SurTree`.
 
     Attributes
