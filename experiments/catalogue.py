@@ -27,6 +27,7 @@ from experiments import (
     preparation,
     real,
     real_page,
+    risk_groups,
     runtime,
     scalability,
     second_program,
@@ -126,6 +127,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=outcome_truth.cases,
         measure=outcome_truth.measure,
         page=outcome_truth.page,
+    ),
+    "risk-groups": Experiment(
+        title="how optimistic the curves of risk groups are, apparent and corrected",
+        cases=risk_groups.cases,
+        measure=risk_groups.measure,
+        page=risk_groups.page,
     ),
     "held-out": Experiment(
         title="whether held-out scores are right, corrected for the choice of size",

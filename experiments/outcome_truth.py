@@ -18,7 +18,7 @@ from surtree import CompetingRisksTree, EffectTree, Evaluation, evaluate, valida
 from surtree.validation.verdict import prediction_verdicts
 
 DESIGNS = ("causes", "causes, nothing", "arms", "arms, one effect for all")
-VERBS = {"evaluate": (0.95, 25, 100), "validate": (0.9, 10, 40)}  # level, tables, samples
+VERBS = {"evaluate": (0.95, 120, 200), "validate": (0.9, 40, 60)}  # level, tables, samples
 N_ROWS, FAR_ROWS, HORIZON = 300, 4_000, 0.7
 
 _OF_CAUSE = ("concordance", "concordance_ipcw", "brier", f"calibration_at_{HORIZON:g}")

@@ -44,6 +44,7 @@ from surtree.outcomes.effect_results import (
     UntestedEffectsWarning,
 )
 from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
+from surtree.outcomes.risk_groups import RiskGroup, RiskGroups
 from surtree.questions import (
     ColumnCost,
     ColumnCosts,
@@ -105,6 +106,7 @@ from surtree.validation import (
     Validation,
     compare,
     evaluate,
+    risk_groups,
     validate,
 )
 from surtree.verification import Verification, VerifiedPart, verify
@@ -168,6 +170,8 @@ __all__ = [
     "Receipt",
     "RelativeRisk",
     "Reversal",
+    "RiskGroup",
+    "RiskGroups",
     "Rule",
     "Size",
     "SizeScores",
@@ -208,6 +212,7 @@ __all__ = [
     "question_swaps",
     "read_r_tree",
     "read_table",
+    "risk_groups",
     "target",
     "usual_models",
     "validate",

@@ -41,6 +41,7 @@ from surtree import (
     near_optimal,
     question_costs,
     question_swaps,
+    risk_groups,
     validate,
     verify,
 )
@@ -377,6 +378,16 @@ def entry_points() -> list[EntryPoint]:
                 ]
             ),
             question_swaps,
+        ),
+        EntryPoint(
+            "risk_groups",
+            lambda **given: _shown(
+                [
+                    [group.ratio, group.n_samples]
+                    for group in risk_groups(clone(tree).fit(**given), k=2, **given).held_out
+                ]
+            ),
+            risk_groups,
         ),
         EntryPoint(
             "heterogeneity_test",

@@ -26,7 +26,7 @@ BUDGET = {
     "heuristics": 1070,
     "metrics": 1670,
     "model_selection": 1430,
-    "outcomes": 2950,
+    "outcomes": 3530,
     "plot": 1850,
     "questions": 3600,
     "reading": 1300,

@@ -34,6 +34,11 @@ from surtree.cuts.encoder import Encoder
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
 from surtree.data.names import load_columns, save_columns
 from surtree.outcomes.effect_results import correction_format, heterogeneity_format
+from surtree.outcomes.risk_groups_file import (
+    read_risk_groups,
+    risk_groups_format,
+    save_risk_groups,
+)
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.objectives import read_objective, save_objective
 from surtree.survival.step_function import read_horizons
@@ -147,6 +152,7 @@ _KEPT = {
     "teaching": optional(teaching_format),
     "kept": optional(kept_format),
     "free_loss": optional(_loss),
+    "risk_groups": optional(risk_groups_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
@@ -253,7 +259,7 @@ _COUNTS = ("n_cuts_", "n_evaluated_", "proven_depth_")
 _OF_THE_ROWS = frozenset(
     {
         *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
-        *("receipt_", "comparison_", "_teaching", "kept_", "free_loss_"),
+        *("receipt_", "comparison_", "_teaching", "kept_", "free_loss_", "risk_groups_"),
     }
 )
 # Models were fitted with this before there was a choice.
@@ -317,6 +323,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "teaching": save_teaching(estimator._teaching),
         "kept": save_kept(estimator.kept_),
         "free_loss": estimator.free_loss_,
+        "risk_groups": save_risk_groups(estimator.risk_groups_, estimator.tree_),
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
         **{name.removesuffix("_"): float(getattr(estimator, name)) for name in _NUMBERS},
@@ -378,6 +385,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "_teaching": read_teaching(saved.get("teaching")),
         "kept_": read_kept(saved.get("kept")),
         "free_loss_": saved.get("free_loss"),
+        "risk_groups_": read_risk_groups(saved.get("risk_groups"), trees[0]),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],
         "path_": tuple(

@@ -23,6 +23,7 @@ from surtree.estimators.model_file import FORMAT, model_dict, read_model
 from surtree.estimators.parameters import check_parameters
 from surtree.estimators.saved import SavedEstimator
 from surtree.fitting.training import FitProblem
+from surtree.outcomes.risk_groups import RiskGroups
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
@@ -41,6 +42,7 @@ class _Fitted(SavedEstimator, TreeEstimator):
     sizes_: SizeScores | None
     tuning_: Tuning | None
     validation_: Validation | None
+    risk_groups_: RiskGroups | None
     row_digest_: tuple[int, ...] | None
     receipt_: Receipt | None
     kept_: Kept | None
@@ -171,6 +173,9 @@ class SurTree(_Fitted):
     validation_ : Validation or None
         What `surtree.validate` says of this model: None until you set it. `save` keeps it, and
         `write_report` shows it.
+    risk_groups_ : RiskGroups or None
+        What `surtree.risk_groups` made of the leaves: None until you set it. `save` keeps it, and
+        reports, methods and the table of leaves show it.
     comparison_ : Comparison or None
         What `surtree.compare` says of this model and others: None until you set it. `save` keeps
         it, and `write_report` shows it.
@@ -257,6 +262,7 @@ class SurTree(_Fitted):
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
         *("validation_", "receipt_", "comparison_", "_teaching", "kept_", "free_loss_"),
+        "risk_groups_",
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"

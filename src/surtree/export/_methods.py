@@ -18,6 +18,7 @@ from surtree.export._methods_data import (
     references,
     with_unit,
 )
+from surtree.outcomes.risk_groups import RiskGroups
 from surtree.summary.certificate import WEAK, free_text, percent
 from surtree.summary.findings import Certificate, Findings, read_findings
 from surtree.summary.labels import read_labels
@@ -99,6 +100,7 @@ def export_methods(
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
+        *_risk_groups(findings.risk_groups),
         *filter(None, [reversals_sentence(findings.tree, names)]),
         *_validation(findings),
         *definitions(findings),
@@ -230,6 +232,28 @@ def _result(tree: Tree) -> str:
         f"leaf are {curves}. Confidence intervals of leaves take the leaves as given; these were "
         "found on the same rows, so the intervals are too narrow."
     )
+
+
+def _risk_groups(groups: RiskGroups | None) -> Iterator[str]:
+    if groups is None:
+        return
+    yield (
+        f"Its leaves were merged into {plural(len(groups), 'risk group')} by a dynamic programme "
+        "that finds the division of the leaves with the largest likelihood."
+    )
+    if groups.n_folds:
+        ratios = "; ".join(
+            f"{group.name} {group.ratio_text}, {own.ratio_text} on the rows of the fit"
+            for number, (group, own) in enumerate(zip(groups.held_out, groups.groups, strict=True))
+            if number != groups.reference
+        )
+        yield (
+            f"Curves and hazard ratios of groups were corrected by {groups.n_folds}-fold "
+            f"cross-validation of tree and groups (over {groups.names[groups.reference]}: "
+            f"{ratios})."
+        )
+    else:
+        yield "Their curves were not corrected for being found on the same rows."
 
 
 def _validation(findings: Findings) -> Iterator[str]:

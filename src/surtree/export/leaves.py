@@ -103,6 +103,7 @@ def export_leaves(
         _Column("leaf", "", tree.leaves.tolist()),
         _Column("name", "leaf", list(tree.leaf_names.values())),
         _Column("rule", "group", [rules[leaf] for leaf in tree.leaves.tolist()]),
+        *_risk_groups(model, tree),
         *_figures(outcome_of(tree, cause_names_of(model)), times, time_unit, level),
     ]
     return _csv(columns) if format == "csv" else _markdown(columns, _note(model, tree, level))
@@ -117,6 +118,14 @@ class _Column:
     values: Sequence[Any]  # texts and numbers; None, infinity and NaN are empty cells in CSV
     limits: Sequence[Limits] | None = None  # the confidence limits of each value
     texts: Sequence[str] | None = None  # what people read; by default the values
+
+
+def _risk_groups(model: Any, tree: Tree) -> Iterator[_Column]:
+    """Yield the risk group of each leaf, where leaves were merged."""
+    groups = getattr(chosen_model(model), "risk_groups_", None)
+    if groups is not None:
+        names = [groups.of_leaf[leaf] for leaf in tree.leaves.tolist()]
+        yield _Column("risk_group", "risk group", names)
 
 
 def _figures(

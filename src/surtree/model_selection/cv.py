@@ -105,7 +105,7 @@ class _FittedSearch(TreeEstimator):
     status_: Status
 
     tuning_, validation_, time_unit_ = (OfChosen() for _ in range(3))
-    horizons_, follow_up_, receipt_ = (OfChosen() for _ in range(3))
+    horizons_, follow_up_, receipt_, risk_groups_ = (OfChosen() for _ in range(4))
 
 
 @dataclass(eq=False, repr=False)
@@ -191,6 +191,8 @@ class SurTreeCV(_FittedSearch):
         `write_report` shows it.
     tuning_, follow_up_, time_unit_, horizons_ : Tuning, FollowUp, str, sequence of float, or None
         Those of ``best_estimator_``, as in `SurTree`; set the last two to have them in reports.
+    risk_groups_ : RiskGroups or None
+        Those of ``best_estimator_``, as in `SurTree`.
     cv_results_ : dict of arrays
         All scores in the layout of scikit-learn's ``GridSearchCV``, an entry for each shrinkage and
         size. Sizes of one depth share one solve, so they have the same fit time.

@@ -38,10 +38,12 @@ from surtree.outcomes.measures import (
     objects,
 )
 from surtree.outcomes.outcome import Outcome
+from surtree.outcomes.pooled import Pooled, pool_cause
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
 from surtree.survival.step_function import StepFunction
+from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.validate import close
 from surtree.words.numbers import listed, plural
 from surtree.words.quoting import printable
@@ -130,6 +132,11 @@ class Causes(Outcome):
             for channel in self.channels
             if channel.key in objective.parts
         )
+
+    def pooled(self, leaves: Sequence[AtRiskCounts], level: float = LEVEL) -> Pooled:
+        """Return the incidence of the main cause in leaves together."""
+        objective = causes_of(self.tree)
+        return pool_cause(self.tree, leaves, objective.position(objective.main_cause), level)
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class Group:
     tree: Tree
     leaves: tuple[int, ...]  # the leaves that the rows are in
     node: int | None  # the node that has just these rows, if there is one
+    remark: ClassVar[str] = ""  # what follows its number of rows and events
 
     @classmethod
     def of(cls, tree: Tree, nodes: Iterable[int]) -> Group:
@@ -134,13 +136,15 @@ class Group:
         return sum_of(at_round_times(self.tree, counts, times) for counts in self.leaf_counts)
 
 
-def counted(group: Group) -> str:
-    """Return how many rows, persons and events a group has, in words."""
-    rows = plural(group.n_samples, "row")
+def counted(group: Group, n_samples: int | None = None, n_events: int | None = None) -> str:
+    """Return how many rows, persons and events a group has, in words, or some of its rows."""
+    n_samples = group.n_samples if n_samples is None else n_samples
+    n_events = group.n_events if n_events is None else n_events
+    rows = plural(n_samples, "row")
     if group.n_persons is not None:
         rows = f"{plural(group.n_persons, 'person')}, {rows}"
-    events = plural(group.n_events, "event") if group.n_events else "no events"
-    return f"{rows}, {events}"
+    events = plural(n_events, "event") if n_events else "no events"
+    return f"{rows}, {events}{group.remark}"
 
 
 def leaves_below(tree: Tree, node: int) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes._group import Group
+from surtree.outcomes._group import Group, counted
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
 from surtree.tree.leaf_curve import curve_kind, curve_of, median_limits, survival_band, theta_limits
@@ -128,6 +128,11 @@ class GroupCurve:
     @property
     def colour(self) -> str:
         return self.channel.colour
+
+    @property
+    def counted(self) -> str:
+        """How many rows, persons and events it is of, in words."""
+        return counted(self.group, self.n_samples, self.n_events)
 
     @property
     def no_events(self) -> bool:

@@ -32,8 +32,10 @@ from surtree.outcomes.measures import (
     objects,
     one_event_metrics,
 )
+from surtree.outcomes.pooled import Pooled, pool_events
 from surtree.survival.confidence import LEVEL
 from surtree.survival.step_function import StepFunction
+from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
 
@@ -196,6 +198,15 @@ class Outcome(ABC):
     def median(self, group: Group, kind: LeafCurveKind | None = None) -> float:
         """Return the time at which survival without any event falls to one half."""
         return group.curve(kind).median
+
+    def pooled(self, leaves: Sequence[AtRiskCounts], level: float = LEVEL) -> Pooled:
+        """Return what leaves are at together, by the event that risk groups are formed by."""
+        if not self.compares_leaves:
+            raise ValueError(
+                "The leaves of an EffectTree differ in what a treatment does, not in risk, so they "
+                "make no risk groups: fit a SurTree on the same rows."
+            )
+        return pool_events(self.tree, leaves, level)
 
     def predictions(
         self, quantities: Sequence[str], horizons: Sequence[float], effects: Any = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +10,10 @@ import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.outcomes import GroupCurve, counted
+from surtree.outcomes import GroupCurve
 from surtree.outcomes.event import leaf_caption
-from surtree.plot._colour import coloured_curves
+from surtree.outcomes.risk_groups import RiskGroups
+from surtree.plot._colour import coloured_curves, mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
 from surtree.plot._spread import spread
@@ -66,8 +67,10 @@ def plot_curves(
 
     Parameters
     ----------
-    model : fitted estimator or Tree
-        A model of this package, a pipeline that ends in one, or its ``tree_``.
+    model : fitted estimator, Tree or RiskGroups
+        A model of this package, a pipeline that ends in one, or its ``tree_``; or what
+        `surtree.risk_groups` returns: the curves of groups, corrected where that is known, with
+        the apparent ones as thin lines.
     ax : matplotlib Axes, optional
         Whose place the picture takes; a new figure of a fitting size when None.
     kind : {"baseline", "kaplan-meier", "shrunk", "breslow"}, optional
@@ -103,17 +106,25 @@ def plot_curves(
     >>> five_years = ax.child_axes[0].axvline(5 * 365)
     """
     require_matplotlib()
-    tree = tree_of(model)
-    if time_unit is None:
-        time_unit = time_unit_of(model)
-    leaves = coloured_curves(tree, kind, level, cmap)
+    names = read_labels(labels, units)
+    if isinstance(model, RiskGroups):
+        tree, leaves, caption = model.tree, model.curves, model.caption
+        colours = mapped_colours([leaf.theta for leaf in leaves], cmap)
+        leaves = tuple(map(recoloured, leaves, colours))
+    else:
+        tree = tree_of(model)
+        leaves, caption = coloured_curves(tree, kind, level, cmap), leaf_caption(tree, kind, level)
+        time_unit = time_unit_of(model) if time_unit is None else time_unit
+    rules = leaf_texts(tree, names)
     # From below, as they end: so leaders from curves to labels do not cross.
     order = sorted(leaves, key=lambda leaf: (leaf.last_value, -leaf.theta))
     ruler = Ruler()
-    texts = leaf_texts(tree, read_labels(labels, units))
+    texts = [
+        rules[leaf.group.leaf] if leaf.channel.label == leaf.group.name else leaf.group.name
+        for leaf in order
+    ]
     layouts = [
-        _lay_out(tree, order, texts, width, precision, leaf_caption(tree, kind, level), ruler)
-        for width in _RULE_WIDTHS
+        _lay_out(tree, order, texts, width, precision, caption, ruler) for width in _RULE_WIDTHS
     ]
     page = open_page(layouts, ax, fontsize)
     end = tree.last_event
@@ -121,7 +132,7 @@ def plot_curves(
     for leaf in leaves:
         # Many bands over each other would hide the curves.
         draw_leaf(page, panel, leaf, end, band_opacity=min(0.25, 1.5 / len(leaves)))
-    _draw_axis_labels(page, time_unit, ruler)
+    _draw_axis_labels(page, time_unit, ruler, "survival" if leaves[0].start else "incidence")
     _draw_labels(order, panel, page)
     if tree.risk:
         _draw_risk_table(order[::-1], panel, page)
@@ -177,27 +188,23 @@ class _CurvesLayout:
 def _lay_out(
     tree: Tree,
     leaves: list[GroupCurve],
-    texts: Mapping[int, str],
+    texts: Sequence[str],
     rule_width: float,
     precision: int,
     caption: str,
     ruler: Ruler,
 ) -> _CurvesLayout:
     headings = tuple(
-        f"{leaf.group.name}: relative risk {leaf.risk_text(precision)}, "
-        f"median {median_text(leaf.median, precision)}{_noted(leaf)}"
+        f"{leaf.channel.label}: relative risk {leaf.risk_text(precision)}"
+        f"{_median(leaf, precision)}{_noted(leaf)}"
         for leaf in leaves
     )
     rules = tuple(
-        wrap(
-            f"{counted(leaf.group)}: {texts[leaf.group.leaf]}",
-            rule_width / SMALL,
-            ruler,
-        )
-        for leaf in leaves
+        wrap(f"{leaf.counted}: {text}", rule_width / SMALL, ruler)
+        for leaf, text in zip(leaves, texts, strict=True)
     )
     right = _LEADER + max(*map(ruler, headings), *(SMALL * ruler(rule) for rule in rules))
-    names = max(ruler(leaf.group.name) for leaf in leaves)
+    names = max(ruler(leaf.channel.label) for leaf in leaves)
     numbers = ruler(number(float(tree.weight.max()), 3))
     # The first number of a row of the table is centred below the start of the time axis.
     left = max(SMALL * ruler("100%") + 1.5 * LINE, _SWATCH + names + numbers / 2) + 2 * _PAD
@@ -212,17 +219,23 @@ def _lay_out(
     )
 
 
+def _median(leaf: GroupCurve, precision: int) -> str:
+    return f", median {median_text(leaf.median, precision)}" if leaf.start == 1 else ""
+
+
 def _noted(leaf: GroupCurve) -> str:
     note = events_note(leaf.n_events)
     return f", {note}" if note else ""
 
 
-def _draw_axis_labels(page: Page[_CurvesLayout], time_unit: str | None, ruler: Ruler) -> None:
+def _draw_axis_labels(
+    page: Page[_CurvesLayout], time_unit: str | None, ruler: Ruler, what: str
+) -> None:
     left, bottom, width, height = page.layout.panel(page.width, page.height)
     below = bottom - _TIME_AXIS + _PAD
     page.text(left + width / 2, below, time_label(time_unit), ha="center", va="bottom")
     beside = left - SMALL * ruler("100%") - _PAD
-    page.text(beside, bottom + height / 2, "survival", rotation=90, ha="right", va="center")
+    page.text(beside, bottom + height / 2, what, rotation=90, ha="right", va="center")
 
 
 def _draw_labels(leaves: list[GroupCurve], panel: Axes, page: Page[_CurvesLayout]) -> None:
@@ -252,7 +265,7 @@ def _draw_risk_table(leaves: list[GroupCurve], panel: Axes, page: Page[_CurvesLa
     page.text(0, top, "at risk", size=SMALL, va="top", alpha=FAINT)
     for row, leaf in enumerate(leaves):
         middle = top - LINE * (row + 1.5)
-        page.text(_SWATCH, middle, leaf.group.name, va="center")
+        page.text(_SWATCH, middle, leaf.channel.label, va="center")
         page.line(
             [_SWATCH / 3], [middle], marker="s", markersize=0.6 * page.fontsize, color=leaf.colour
         )

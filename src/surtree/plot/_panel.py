@@ -81,17 +81,18 @@ def draw_curve(
             linewidth=0,
         )
     style: dict[str, Any] = {"color": curve.colour, "drawstyle": "steps-post"}
-    corners = _drawn(curve.times, curve.values, last)
+    corners = _drawn(curve.times, curve.values, last, curve.start)
     panel.plot(*corners, linewidth=0.16 * fontsize, linestyle=line, **style)
     if curve.observed is not None:
         observed, survival = curve.observed.times, curve.observed.values
         # Where a dashed curve is what was observed, a line on top would fill its gaps.
         if line == "-" or not np.array_equal(survival, curve.values):
-            panel.plot(*_drawn(observed, survival, last), linewidth=0.07 * fontsize, **style)
+            thin = _drawn(observed, survival, last, curve.start)
+            panel.plot(*thin, linewidth=0.07 * fontsize, **style)
         censored = curve.censored[curve.censored <= end]
         panel.plot(
             censored,
-            StepFunction(observed, survival, 1.0)(censored),
+            StepFunction(observed, survival, curve.start)(censored),
             linestyle="none",
             marker="|",
             markersize=0.45 * fontsize,

@@ -15,7 +15,7 @@ from surtree.summary.time import time_label
 from surtree.words.numbers import number
 
 # Tolerances of curves and of bands; tables have the exact numbers.
-_TOLERANCES = (0.004, 0.01)
+TOLERANCES = (0.004, 0.01)
 
 
 def channels_html(shown: Shown) -> Markup:
@@ -76,9 +76,9 @@ def _chart(shown: Shown, group: Group, x: Axis) -> Chart:
         last = min(curve.last_time, x.high)
         seen = curve if curve.observed is None else curve.observed
         if seen is not curve and shown.findings.predicts_otherwise:
-            observed = visible_steps(seen, _TOLERANCES[0], start=curve.start)
+            observed = visible_steps(seen, TOLERANCES[0], start=curve.start)
             chart.steps(observed, last, "observed")
-        steps = visible_steps(curve, *_TOLERANCES, curve.start)
+        steps = visible_steps(curve, *TOLERANCES, curve.start)
         chart.steps(steps, last, "curve", curve.colour)
         censored = [time for time in curve.censored.tolist() if time <= last]
         chart.marks(censored, [seen.at(time)[0] for time in censored])

@@ -37,6 +37,7 @@ from surtree.report._plain import Asked
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
 from surtree.report._resampled import curves_html, stability_html
+from surtree.report._risk_groups import risk_groups_html
 from surtree.report._shown import Shown
 from surtree.report._strip import strip_html
 from surtree.report._tree import tree_html
@@ -184,7 +185,7 @@ def page_html(
         "explorer": explorer_html(findings),
         "channels": channels_html(shown),
         "channels_name": f"{outcome.channel_noun}s".capitalize(),
-        "groups": groups_html(shown),
+        "groups": markup(risk_groups_html(findings.risk_groups, shown), groups_html(shown)),
         "provenance": provenance_html(findings, today or date.today()),
         "form": form_html(fields),
         "certificate_heading": "Is a nearer tree possible?"

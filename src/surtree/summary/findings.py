@@ -17,6 +17,7 @@ from surtree.fitting.conditions import condition_texts
 from surtree.model_selection.cv import SurTreeCV
 from surtree.outcomes import Outcome, outcome_of
 from surtree.outcomes.effect_results import EffectCorrection, HeterogeneityTest, effects_warning
+from surtree.outcomes.risk_groups import RiskGroups
 from surtree.questions.audit_result import Audit
 from surtree.questions.columns import ColumnCosts
 from surtree.questions.swaps import QuestionSwaps
@@ -123,6 +124,7 @@ class Findings:
     follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
     cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
     comparison: Comparison | None = None  # with other models on the same folds
+    risk_groups: RiskGroups | None = None  # leaves merged into a few groups
     teaching: Teaching | None = None  # of a taught tree, what is known of its teacher
 
     @property
@@ -226,6 +228,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         follow_up=model.follow_up_,
         cause_names=cause_names_of(model),
         comparison=model.comparison_,
+        risk_groups=model.risk_groups_,
         teaching=model._teaching,
     )
 

@@ -488,8 +488,8 @@ class Tree(ArrayValue):
             },
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
-            "risk": [_save_counts(counts) for counts in self.risk],
-            **save_arms(self.arms, _save_counts),
+            "risk": [save_counts(counts) for counts in self.risk],
+            **save_arms(self.arms, save_counts),
         }
 
     @classmethod
@@ -529,7 +529,7 @@ class Tree(ArrayValue):
             cuts=load_cuts(saved),
             objective=objective,
             baseline=baseline or read_baseline(saved.get("baseline")),
-            risk=at_risk_counts(map(_read_counts, saved["risk"])),
+            risk=at_risk_counts(map(read_counts, saved["risk"])),
             leaf_curve=saved.get("leaf_curve", leaf_curve if saved["risk"] else "baseline"),
             n_persons=np.array(nodes["n_persons"], dtype=np.int32)
             if "n_persons" in nodes
@@ -598,7 +598,8 @@ def read_baseline(saved: Any) -> Baseline:
     return Baseline(*fields)
 
 
-def _save_counts(counts: AtRiskCounts) -> dict[str, Any]:
+def save_counts(counts: AtRiskCounts) -> dict[str, Any]:
+    """Return at-risk counts as plain lists and numbers that JSON can hold."""
     return {
         "step": counts.step.tolist(),
         "at_risk": counts.at_risk.tolist(),
@@ -616,13 +617,13 @@ def _read_arms(saved: dict[str, Any]) -> Arms:
         for name in ("n_samples", "n_events")
     )
     # All at once, as when they are counted: their type is the smallest that holds them all.
-    counts = at_risk_counts(_read_counts(arm) for leaf in saved["risk"] for arm in leaf)
+    counts = at_risk_counts(read_counts(arm) for leaf in saved["risk"] for arm in leaf)
     n_arms = max(len(saved["labels"]), 1)
     risk = tuple(counts[first : first + n_arms] for first in range(0, len(counts), n_arms))
     return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
 
 
-def _read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
+def read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
     """Return the at-risk counts of a leaf; version 1 has neither censored rows nor a last time."""
     arrays = {"censored": []} | {name: leaf[name] for name in leaf.keys() - {"last_time"}}
     return {

@@ -58,12 +58,13 @@ _OLD_RISK: dict[str, Check] = {
     "deaths": list_of(_positive_weight),
     "round_at_risk": list_of(_weight),
 }
-_RISK: dict[str, Check] = _OLD_RISK | {
+RISK: dict[str, Check] = _OLD_RISK | {
     "at_risk": list_of(_weight),
     "deaths": list_of(_weight),
     "censored": list_of(_time),
     "last_time": optional(_time),
 }
+BY_CAUSE: dict[str, Check] = {"by_cause": list_of(list_of(_weight))}
 
 _NODES = {
     **dict.fromkeys(("column", "cut", "left", "right"), list_of(_node)),
@@ -93,7 +94,7 @@ _arms_format = record(
         "labels": _labels,
         "n_samples": _rectangle,
         "n_events": _rectangle,
-        "risk": list_of(list_of(record(_RISK))),
+        "risk": list_of(list_of(record(RISK))),
     }
 )
 
@@ -108,7 +109,7 @@ def _tree_format(
             **fields,
             "nodes": record(_NODES | nodes, also={"n_persons": list_of(_count)}),
             "cuts": list_of(anything),
-            "risk": list_of(record(risk, also={"by_cause": list_of(list_of(_weight))})),
+            "risk": list_of(record(risk, also=BY_CAUSE)),
         },
         also={"baseline": anything, "known": known_categories, "arms": _arms_format},
     )
@@ -120,7 +121,7 @@ TREE_FORMATS = {
     2: _tree_format(
         {"sums": anything},
         {"objective": anything, "leaf_curve": one_of(*LEAF_CURVES)},
-        _RISK,
+        RISK,
     ),
 }
 

@@ -9,6 +9,7 @@ from surtree.validation._stability import ColumnUse, LeafStability
 from surtree.validation.comparison import Comparison, compare
 from surtree.validation.held_out import HeldOutScores
 from surtree.validation.results import Validation
+from surtree.validation.risk_groups import risk_groups
 from surtree.validation.sizes import SizeScores, Tuning
 
 __all__ = [
@@ -25,5 +26,6 @@ __all__ = [
     "Validation",
     "compare",
     "evaluate",
+    "risk_groups",
     "validate",
 ]
