@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +10,11 @@ import numpy as np
 from surtree._support.json_file import Number, list_of, one_of, optional, record
 from surtree._support.status import STATUSES
 from surtree._support.types import Floats
-from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning
+from surtree.averages._binning import Binning
 from surtree.averages._cox_file import COX_FORMAT, read_cox, save_cox
-from surtree.averages._model_file import file_content, file_format, read_file
+from surtree.averages._model_file import ModelFile
 from surtree.averages._stages import Stage
 from surtree.solver.average import PairTables
-from surtree.tree.tree import save_baseline
-
-FORMAT = "surtree.bayes"
 
 _number = Number("a finite number")
 _share = Number("a number from zero to one", 0.0, 1.0)
@@ -29,57 +25,40 @@ _STAGE = record(
         "tables": list_of(list_of(_number)),
     }
 )
-_FORMAT = file_format(
-    {
-        **BINNING_FIELDS,
-        "status": one_of(*STATUSES),
-        "cox": optional(COX_FORMAT),
-        "stages": list_of(_STAGE),
-        "column_probability": list_of(_share),
-        "first_questions": list_of(_share),
+_FIELDS = {
+    "status": one_of(*STATUSES),
+    "cox": optional(COX_FORMAT),
+    "stages": list_of(_STAGE),
+    "column_probability": list_of(_share),
+    "first_questions": list_of(_share),
+}
+
+
+def _content(model: Any) -> dict[str, Any]:
+    return {
+        "status": model.status_,
+        "cox": None if model.cox_ is None else save_cox(model.cox_),
+        "stages": [
+            {
+                "scale": float(stage.scale),
+                "log_bayes_factor": stage.log_bayes_factor,
+                "tables": stage.mean.values.tolist(),
+            }
+            for stage in model.stages_
+        ],
+        "column_probability": model.column_probability_.tolist(),
+        "first_questions": [
+            model.first_questions_.get(cut.rule, 0.0) for cut in model.binning_.cuts
+        ],
     }
-)
 
 
-def bayes_content(model: Any) -> dict[str, Any]:
-    """Return a fitted `SurTreeBayes` as plain values."""
-    return file_content(
-        model,
-        {
-            "baseline": save_baseline(model.baseline_),
-            **save_binning(model.binning_),
-            "status": model.status_,
-            "cox": None if model.cox_ is None else save_cox(model.cox_),
-            "stages": [
-                {
-                    "scale": float(stage.scale),
-                    "log_bayes_factor": stage.log_bayes_factor,
-                    "tables": stage.mean.values.tolist(),
-                }
-                for stage in model.stages_
-            ],
-            "column_probability": model.column_probability_.tolist(),
-            "first_questions": [
-                model.first_questions_.get(cut.rule, 0.0) for cut in model.binning_.cuts
-            ],
-        },
-    )
-
-
-def read_bayes(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the parameters of a saved `SurTreeBayes`, and what `fit` had learnt."""
-    parameters, attributes, is_edited = read_file(path, FORMAT, _FORMAT, _attributes)
-    return parameters, attributes | ({"status_": "edited"} if is_edited else {})
-
-
-def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
-    binning = read_binning(saved)
+def _attributes(saved: dict[str, Any], binning: Binning) -> dict[str, Any]:
     n_bins = np.array([len(bins.answers) for bins in binning.columns], dtype=np.int32)
     for fault in _faults(saved, n_bins, len(binning.cuts)):
         raise ValueError(fault)
     questions = zip((cut.rule for cut in binning.cuts), saved["first_questions"], strict=True)
     return {
-        "binning_": binning,
         "status_": saved["status"],
         "cox_": None if saved["cox"] is None else read_cox(saved["cox"], saved),
         "stages_": tuple(
@@ -115,3 +94,6 @@ def _faults(saved: dict[str, Any], n_bins: Any, n_cuts: int) -> Iterator[str]:
 
 def _floats(numbers: Any) -> Floats:
     return np.array(numbers, dtype=np.float64)
+
+
+BAYES_FILE = ModelFile("surtree.bayes", _FIELDS, _content, _attributes)

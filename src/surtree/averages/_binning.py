@@ -69,9 +69,7 @@ class ColumnBins:
                 if total != of_missing
             ]
             return asked, of_missing
-        thresholds = np.array(
-            [np.inf if cut.threshold is None else cut.threshold for cut in self.cuts]
-        )
+        thresholds = np.nan_to_num(self._thresholds, nan=np.inf)
         edges = np.unique(thresholds[np.isfinite(thresholds)])
         below = np.concatenate([[-np.inf], edges])
         totals = points[self._nearest(thresholds[None, :] <= below[:, None])]
@@ -85,19 +83,23 @@ class ColumnBins:
 
     def labels(self, groups: Sequence[Sequence[int]]) -> tuple[str, ...]:
         """Return what each of some groups of neighbouring bins holds, in words."""
-        thresholds = np.array(
-            [np.nan if cut.threshold is None else cut.threshold for cut in self.cuts]
-        )
-        if np.isnan(thresholds).all():
+        if np.isnan(self._thresholds).all():
             names = self._categories()
             return tuple(
                 ", ".join(name for index in group for name in names[index]) or "other"
                 for group in groups
             )
-        return tuple(self._range(group, thresholds) for group in groups)
+        return tuple(self._range(group) for group in groups)
 
-    def _range(self, bins: Sequence[int], thresholds: Floats) -> str:
-        """Return the range of some neighbouring bins; a question about missing values has none."""
+    @property
+    def _thresholds(self) -> Floats:
+        """The threshold of each cut; not a number for a question about missing values."""
+        thresholds = [np.nan if cut.threshold is None else cut.threshold for cut in self.cuts]
+        return np.array(thresholds)
+
+    def _range(self, bins: Sequence[int]) -> str:
+        """Return the range of some neighbouring bins."""
+        thresholds = self._thresholds
         words = ["missing"] if self.missing in bins else []
         numbers = self.answers[[index for index in bins if index != self.missing]]
         if len(numbers):

@@ -6,7 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.types import Floats
 from surtree.averages._binning import Binning
+from surtree.averages._model_file import ModelFile
 from surtree.averages._stages import MergedRows
 from surtree.cuts.encoder import encoder_of
 from surtree.cuts.unseen import warn_of_unseen
@@ -37,6 +39,7 @@ from surtree.words.html_table import table_html
 class ProportionalEstimator(SavedEstimator):
     """A survival model that predicts a risk for each row, relative to the baseline of all rows."""
 
+    _file: ClassVar[ModelFile]
     baseline_: Baseline
     binning_: Binning
     # What others set later, or only `fit` knows; files keep it.
@@ -149,3 +152,10 @@ class ProportionalEstimator(SavedEstimator):
         """Return the curve of each risk at some times."""
         hazard = np.outer(risk, self.baseline_.at(times))
         return np.exp(-hazard) if kind == "survival" else hazard
+
+    def _file_content(self) -> dict[str, Any]:
+        return self._file.save(self)
+
+    @classmethod
+    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
+        return cls._file.read(path)

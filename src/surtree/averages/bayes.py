@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar, Literal, Self
 
@@ -20,7 +19,8 @@ from surtree._support.parallel import FoldProgress
 from surtree._support.parameters import read_time_limit, require_whole
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.averages._bayes_file import FORMAT, bayes_content, read_bayes
+from surtree.averages._bayes_file import BAYES_FILE
+from surtree.averages._model_file import ModelFile
 from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, stage_limits
 from surtree.averages.base import ProportionalEstimator
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
@@ -150,7 +150,8 @@ class SurTreeBayes(ProportionalEstimator):
     column_probability_: Floats = field(init=False)
     first_questions_: dict[str, float] = field(init=False)
 
-    _format: ClassVar[str] = FORMAT
+    _file: ClassVar[ModelFile] = BAYES_FILE
+    _format: ClassVar[str] = BAYES_FILE.format
     _checks = ProportionalEstimator._checks | {
         "max_depth": whole(0, MAX_DEPTH),
         "n_stages": or_none(whole(1)),
@@ -366,10 +367,3 @@ class SurTreeBayes(ProportionalEstimator):
     def _risk_of_table(self, table: Table) -> Floats:
         risk = risk_of(self.stages_, self.binning_.find(table))
         return risk if self.cox_ is None else risk * np.exp(self.cox_.log_risk(table))
-
-    def _file_content(self) -> dict[str, Any]:
-        return bayes_content(self)
-
-    @classmethod
-    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-        return read_bayes(path)

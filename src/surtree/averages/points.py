@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from itertools import groupby
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,7 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 from surtree._support.parameters import require_not_negative
 from surtree._support.types import Floats
 from surtree.averages._binning import ColumnBins
-from surtree.averages._points_file import FORMAT, points_content, read_points
+from surtree.averages._model_file import ModelFile
+from surtree.averages._points_file import POINTS_FILE
 from surtree.averages._stages import MergedRows, stage_limits
 from surtree.averages.base import ProportionalEstimator
 from surtree.cuts.categories import CategoryCuts
@@ -168,7 +168,8 @@ class PointsTable(ProportionalEstimator):
     points_: tuple[NDArray[np.intp], ...] = field(init=False)
     log_risk_at_zero_: float = field(init=False)
 
-    _format: ClassVar[str] = FORMAT
+    _file: ClassVar[ModelFile] = POINTS_FILE
+    _format: ClassVar[str] = POINTS_FILE.format
     _checks = ProportionalEstimator._checks | {
         "n_stages": whole(1),
         "points_to_double": _require_positive,
@@ -296,13 +297,6 @@ class PointsTable(ProportionalEstimator):
 
     def _risk_of_table(self, table: Table) -> Floats:
         return self._risk_of(self._sum(self.binning_.find(table)))
-
-    def _file_content(self) -> dict[str, Any]:
-        return points_content(self)
-
-    @classmethod
-    def _read_file(cls, path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
-        return read_points(path)
 
 
 def _column_of(bins: ColumnBins, points: NDArray[np.intp]) -> PointsColumn:
