@@ -187,6 +187,7 @@ def _permuted_page(rows: pd.DataFrame, permuted: pd.DataFrame) -> list[str]:
         ]
     )
     above = (permuted["probability"] > HALF).mean()
+    means = permuted[["probability", "prior"]].mean()
     return [
         "",
         "## Real tables, permuted",
@@ -194,7 +195,9 @@ def _permuted_page(rows: pd.DataFrame, permuted: pd.DataFrame) -> list[str]:
         f"Columns that say nothing of the outcome: rows of {rows['source'].nunique()} real tables, "
         f"permuted against their outcome, {rows['number'].nunique()} times each. The bar, at most "
         f"{MOST_ABOVE:.0%} of columns above one half, is "
-        f"{'met' if above <= MOST_ABOVE else '**missed**'}: {above:.2%}.",
+        f"{'met' if above <= MOST_ABOVE else '**missed**'}: {above:.2%}. That the mean probability "
+        f"is below the prior's is {'met' if means.iloc[0] < means.iloc[1] else '**missed**'}: "
+        f"{means.iloc[0]:.4f} against {means.iloc[1]:.4f}.",
         "",
         *table(noise, 4),
     ]
