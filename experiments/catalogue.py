@@ -45,6 +45,7 @@ from experiments import (
     threshold_held_out,
     threshold_speed,
     thresholds,
+    time_measures,
     training_score,
     validation_page,
     validation_truth,
@@ -133,6 +134,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=risk_groups.cases,
         measure=risk_groups.measure,
         page=risk_groups.page,
+    ),
+    "time-measures": Experiment(
+        title="whether limits of restricted means and differences of arms cover",
+        cases=time_measures.cases,
+        measure=time_measures.measure,
+        page=time_measures.page,
     ),
     "held-out": Experiment(
         title="whether held-out scores are right, corrected for the choice of size",

@@ -69,6 +69,62 @@ def _largest(rows: list[list[Any]], label: str = "**all**") -> list[Any]:
     return [label, *total]
 
 
+def restricted() -> str:
+    """Restricted means of leaves, arms and causes, with standard errors."""
+    from restricted_cases import RESTRICTED
+
+    from surtree import restricted_means
+
+    rows = []
+    stored = _stored("restricted.json.gz")
+    for name, groups in [*stored["rows"].items(), *stored["causes"].items()]:
+        case, arm, horizon = RESTRICTED[name]
+        ours: dict[str, list[Any]] = {}
+        for mean in restricted_means(case.model, horizon):
+            key = str(mean.leaf) if name in stored["causes"] else f"{mean.leaf} 0"
+            ours.setdefault(key if arm is None else f"{mean.leaf} {mean.channel}", []).append(mean)
+        means, errors, compared = 0.0, 0.0, 0
+        for key, found in groups.items():
+            means = max(means, _relative([one.value for one in ours[key]], found["mean"]))
+            errors = max(errors, _apart([one.standard_error for one in ours[key]], found["error"]))
+            compared += len(ours[key])
+        rows.append([name.replace("_", " "), compared, means, errors])
+    return _table(["table", "means", "mean (relative)", "standard error"], [*rows, _largest(rows)])
+
+
+def smooth() -> str:
+    """Smooth calibration, and the AUC of causes."""
+    from smooth_cases import smooth_case
+
+    from surtree.data.target import read_target
+    from surtree.metrics import cumulative_dynamic_auc, smooth_calibration
+
+    rows = []
+    for name, found in _stored("smooth.json").items():
+        table, cause = smooth_case(name), None
+        horizon, risk = float(table["horizon"][0]), table["risk"].to_numpy()
+        y = table["cause"].to_numpy(), table["time"].to_numpy()
+        if table["cause"].max() > 1:
+            cause = 1
+        else:
+            y = read_target((y[0] > 0, y[1]), entry=table["entry"].to_numpy())
+        ours = smooth_calibration(
+            y,
+            1 - risk if cause is None else risk,
+            horizon,
+            cause=cause,
+            sample_weight=table["weight"].to_numpy(),
+        )
+        observed = 1 - ours.observed if cause is None else ours.observed
+        distances = [_apart(getattr(ours, kind), found[kind]) for kind in ("ici", "e50", "e90")]
+        auc = "-"
+        if cause is not None:
+            area, _ = cumulative_dynamic_auc(y, y, risk, horizon, cause=cause)
+            auc = _cell(_apart(area[0], found["auc"]))
+        rows.append([name.replace("_", " "), _apart(observed, found["observed"]), *distances, auc])
+    return _table(["table", "curve", "ICI", "E50", "E90", "AUC"], rows)
+
+
 def partykit() -> str:
     """CTree, node by node, on ten real tables."""
     if not SKSURV:

@@ -44,6 +44,12 @@ from surtree.outcomes.effect_results import (
     UntestedEffectsWarning,
 )
 from surtree.outcomes.incidence import leaf_incidence, leaf_incidence_band
+from surtree.outcomes.restricted_mean import (
+    ArmDifference,
+    RestrictedMean,
+    arm_differences,
+    restricted_means,
+)
 from surtree.outcomes.risk_groups import RiskGroup, RiskGroups
 from surtree.questions import (
     ColumnCost,
@@ -118,6 +124,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllEventsWarning",
+    "ArmDifference",
     "Arms",
     "AtRiskCounts",
     "Audit",
@@ -169,6 +176,7 @@ __all__ = [
     "ReadingWarning",
     "Receipt",
     "RelativeRisk",
+    "RestrictedMean",
     "Reversal",
     "RiskGroup",
     "RiskGroups",
@@ -192,6 +200,7 @@ __all__ = [
     "Validation",
     "Verification",
     "VerifiedPart",
+    "arm_differences",
     "audit_tree",
     "column_costs",
     "compare",
@@ -212,6 +221,7 @@ __all__ = [
     "question_swaps",
     "read_r_tree",
     "read_table",
+    "restricted_means",
     "risk_groups",
     "target",
     "usual_models",

@@ -179,6 +179,8 @@ VERBS: dict[str, Callable[[Case], Any]] = {
     "`leaf_curves`": _of_tree(surtree.leaf_curves),
     "`leaf_hazard_ratios`": _of_tree(surtree.leaf_hazard_ratios),
     "`leaf_incidence`": _of_tree(surtree.leaf_incidence, cause=1),
+    "`restricted_means`": _of_tree(surtree.restricted_means),
+    "`arm_differences`": _of_tree(surtree.arm_differences),
     "`confidence_band`": lambda case: surtree.confidence_band(
         case.fitted, int(case.fitted.tree_.leaves[0])
     ),

@@ -13,8 +13,10 @@ from surtree import (
     EffectTree,
     SurTree,
     SurTreeCV,
+    arm_differences,
     confidence_band,
     leaf_curves,
+    restricted_means,
     validate,
 )
 from surtree.datasets import load_gbsg2, load_lung, load_melanoma, load_rossi
@@ -265,3 +267,22 @@ def test_methods_say_why_a_measure_is_missing():
     assert "reduction of the Brier score: not estimable: " in text
     assert "needs one prediction for each person." in text
     assert "Graf E" not in text
+
+
+def test_restricted_means_are_columns_of_their_own(model, trial):
+    means = restricted_means(model, 1500)
+    rows = table(model, horizons=[], restricted_mean=1500)
+    assert [number(row["restricted_mean"]) for row in rows] == [one.value for one in means[:-1]]
+    assert number(rows[0]["restricted_mean_upper"]) == means[0].limits[1]
+    rows = table(trial, horizons=[], restricted_mean=40)
+    gains = arm_differences(trial, 40)[:-1]
+    assert [number(row["mean_gained_yes"]) for row in rows] == [one.mean for one in gains]
+    assert number(rows[1]["survival_gained_yes_lower"]) == gains[1].survival_limits[0]
+    assert number(rows[1]["needed_to_treat_yes"]) == gains[1].needed_to_treat
+    assert {"restricted_mean_yes", "restricted_mean_no"} <= rows[0].keys()
+    text = export_leaves(trial, horizons=[], restricted_mean=40, time_unit="weeks")
+    assert "number needed to treat, yes over no by 40 weeks (95% CI)" in text
+    assert gains[0].needed_text in text
+    X, y = load_melanoma()
+    lost = export_leaves(CompetingRisksTree(max_depth=1).fit(X, y), restricted_mean=2000)
+    assert "mean time lost to cause 1 by 2000 (95% CI)" in lost

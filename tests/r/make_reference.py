@@ -9,13 +9,14 @@ optimism that the bootstrap of rms finds in ``optimism.json``; cumulative incide
 cmprsk, and the likelihood of a Poisson model, for the leaves of our trees in ``incidence.json.gz``;
 Poisson models of the leaves and arms of our trees of effects in ``effects.json.gz``; metrics of
 rows with tied times in ``tied.json``, concordance of (start, stop] rows and of weights in
-``start_stop.json``; Cox models in strata in ``cox.json``.
+``start_stop.json``; Cox models in strata in ``cox.json``; restricted means of leaves, arms and
+causes in ``restricted.json.gz``; smooth calibration in ``smooth.json``.
 
 Needs R with partykit, rpart, survival, rms, cmprsk, riskRegression and jsonlite (Debian:
 ``apt-get install r-cran-partykit r-cran-rpart r-cran-survival r-cran-rms r-cran-cmprsk
 r-cran-riskregression r-cran-jsonlite``). Run it as ``python tests/r/make_reference.py``, with
-"cox", "curves", "effects", "hazard_ratios", "incidence", "optimism", "start_stop", "tied" or
-"trees" for a part of it; the tests only read the files that it writes.
+"cox", "curves", "effects", "hazard_ratios", "incidence", "optimism", "restricted", "smooth",
+"start_stop", "tied" or "trees" for a part of it; the tests only read the files that it writes.
 """
 
 from __future__ import annotations
@@ -36,6 +37,8 @@ from curve_cases import CURVES
 from effect_cases import EFFECTS
 from optimism_cases import CASES, optimism_case
 from real_tables import TABLES, numbers
+from restricted_cases import RESTRICTED
+from smooth_cases import SMOOTH, smooth_case
 from start_stop_cases import START_STOP, start_stop_case
 from tied_cases import TIED, tied_case
 
@@ -100,6 +103,22 @@ def make_incidence() -> None:
         keep("incidence.json.gz", json.loads((folder / "incidence.json").read_text()))
 
 
+def make_restricted() -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        for name, (rows, arm, horizon) in RESTRICTED.items():
+            frame = pd.DataFrame(rows.y).assign(
+                leaf=rows.model.apply(rows.X),
+                arm=0 if arm is None else arm,
+                entry=0.0 if rows.entry is None else rows.entry,
+                weight=1.0 if rows.weight is None else rows.weight,
+                horizon=horizon,
+            )
+            frame.to_csv(folder / f"{name}.csv", index=False, float_format="%.17g")
+        subprocess.run(["Rscript", HERE / "restricted.R", folder, *RESTRICTED], check=True)
+        keep("restricted.json.gz", json.loads((folder / "restricted.json").read_text()))
+
+
 def make_hazard_ratios() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
@@ -156,6 +175,10 @@ def make_optimism() -> None:
 
 def make_cox() -> None:
     _make_tables("cox", {name: cox_case(name) for name in COX})
+
+
+def make_smooth() -> None:
+    _make_tables("smooth", {name: smooth_case(name) for name in SMOOTH})
 
 
 def make_tied() -> None:
@@ -235,6 +258,8 @@ if __name__ == "__main__":
         "effects": make_effects,
         "hazard_ratios": make_hazard_ratios,
         "optimism": make_optimism,
+        "restricted": make_restricted,
+        "smooth": make_smooth,
         "tied": make_tied,
         "start_stop": make_start_stop,
         "trees": make_trees,

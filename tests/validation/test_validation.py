@@ -27,7 +27,9 @@ from surtree.metrics import (
     calibration_slope,
     concordance_index_censored,
     concordance_index_ipcw,
+    cumulative_dynamic_auc,
     normalized_integrated_brier_score,
+    smooth_calibration,
 )
 from surtree.outcomes.measures import JudgedTimes, cause_metrics, one_event_metrics, pool
 from surtree.validation._corrections import correct
@@ -101,7 +103,8 @@ def test_the_632_plus_rule_by_hand():
         assert values(found)[place] == pytest.approx(expected)
 
 
-METRICS = one_event_metrics(JudgedTimes(np.array([1.0]), (0.0, 1.0)))
+DISTANCES = ("ici", "e50", "e90")
+METRICS = one_event_metrics(JudgedTimes(np.array([1.0]), (0.0, 1.0)))[:5]
 
 
 def repeated(held_out, **others):
@@ -205,9 +208,9 @@ def test_calibration_at_a_horizon_is_predicted_less_observed():
     found = validate(SurTree(max_depth=0), X, Y, n_bootstraps=2, horizons=[500, 1500])
     # A single leaf predicts what was observed, but for the difference of the two estimates.
     apparent = values(found, "apparent")
-    assert np.abs(apparent[-2:]).max() < 0.01
+    assert np.abs(apparent[4:6]).max() < 0.01
     assert np.isnan(apparent[3])  # all predictions are equal: there is no slope
-    assert found.names[-2:] == ("calibration_at_500", "calibration_at_1500")
+    assert found.names[4:6] == ("calibration_at_500", "calibration_at_1500")
 
 
 def test_backends_and_jobs_change_nothing():
@@ -652,6 +655,12 @@ def test_metrics_of_causes_are_those_of_their_channels():
         for time in (1000.0, 2000.0):
             groups = calibration(y, curves, time, cause=cause, n_groups=1, sample_weight=weight)
             expected[f"calibration_at_{time:g}"] = (groups.predicted - groups.observed)[0]
+            at = np.array([curve(time) for curve in curves])
+            (auc,), _ = cumulative_dynamic_auc(y, y, at, time, cause=cause, **given)
+            expected[f"auc_at_{time:g}"] = auc
+            smooth = smooth_calibration(y, at, time, cause=cause, sample_weight=weight)
+            expected |= {f"{kind}_at_{time:g}": getattr(smooth, kind) for kind in DISTANCES}
+            assert 0.5 < found.pop(f"cause_{cause}_c_at_{time:g}") < 1
         for name, value in expected.items():
             assert found.pop(f"cause_{cause}_{name}") == pytest.approx(value, rel=1e-12)
     assert not found

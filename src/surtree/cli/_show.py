@@ -85,6 +85,11 @@ class ShowOptions:
         "Survival and incidence, at --horizons, are for ONNX.",
     )
     cause: int | None = option("Of competing risks, the cause whose risk or incidence is given.")
+    restricted_mean: float | None = option(
+        "Add to a table of leaves the mean time without an event up to this time, and of a trial "
+        "differences of arms and numbers needed to treat.",
+        metavar="TIME",
+    )
     splits: int | None = option("Show the best tree with at most N splits.", min=0)
     output: Path | None = option(
         "Where to write it; else to standard output.", "--output", "-o", metavar="FILE"
@@ -105,6 +110,9 @@ class ShowOptions:
                 "--horizons goes with --format csv and markdown, and with --value survival and "
                 "--value incidence": (
                     "horizons" in given and style not in _TABLES and value not in _AT_TIMES
+                ),
+                "--restricted-mean goes with --format csv and markdown": (
+                    self.restricted_mean is not None and style not in _TABLES
                 ),
                 "--format onnx is for a file: say which, as in -o model.onnx": (
                     style == "onnx" and self.output is None
@@ -216,6 +224,7 @@ def _text(model: SurTree, tree: Tree, shown: ShowOptions, page: options.Page) ->
         time_unit=unit,
         labels=page.labels,
         units=page.units,
+        restricted_mean=shown.restricted_mean,
     )
 
 

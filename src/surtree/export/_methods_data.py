@@ -91,6 +91,19 @@ _DEFINITIONS = {
         "The calibration slope is the coefficient of the logarithm of the predicted cumulative "
         "hazard in a Cox model; 1 is right."
     ),
+    "auc": (
+        "The AUC at a time is how often a row with an event by then has a higher predicted risk at "
+        "that time than one without (cumulative cases, dynamic controls), with the same weights."
+    ),
+    "c": "The C up to a time counts events by then, and ranks by the predicted risk at that time.",
+    "ici": (
+        "The integrated calibration index (ICI; Austin and others, 2020) is the mean distance "
+        "between predicted risks and a smooth curve of the observed ones, a Cox model of a "
+        "restricted cubic spline with three knots (of causes, Fine and Gray's model); 0 is right, "
+        "and few rows are above it by chance."
+    ),
+    "e50": "E50 is the median of these distances.",
+    "e90": "E90 is their 90% quantile.",
     "calibration": (
         "Observed survival is the Kaplan-Meier estimate; the prediction is the mean over rows."
     ),
@@ -108,6 +121,10 @@ _CITED = {
     "brier": (
         "Graf E, Schmoor C, Sauerbrei W, Schumacher M. Assessment and comparison of prognostic "
         "classification schemes for survival data. Statistics in Medicine 18, 1999."
+    ),
+    "ici": (
+        "Austin PC, Harrell FE, van Klaveren D. Graphical calibration curves and the integrated "
+        "calibration index (ICI) for survival models. Statistics in Medicine 39, 2020."
     ),
     "wolbers": (
         "Wolbers M, Blanche P, Koller MT, Witteman JCM, Gerds TA. Concordance for prognostic "

@@ -12,6 +12,12 @@ from typing import Any, Literal, get_args
 from surtree.export._tree import named_tree
 from surtree.outcomes import Group, Outcome, outcome_of
 from surtree.outcomes.effect_results import UNTESTED
+from surtree.outcomes.restricted_mean import (
+    ArmDifference,
+    RestrictedMean,
+    arm_differences,
+    restricted_means,
+)
 from surtree.summary.figures import figure_and_limits, level_text
 from surtree.summary.labels import read_labels
 from surtree.summary.wording import leaf_texts
@@ -19,7 +25,7 @@ from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.step_function import read_horizons, round_horizons
 from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
-from surtree.words.numbers import number
+from surtree.words.numbers import interval_text, number
 from surtree.words.quoting import csv_text, markdown_text
 
 TableFormat = Literal["csv", "markdown"]
@@ -40,6 +46,7 @@ def export_leaves(
     labels: Mapping[str, str] | None = None,
     units: Mapping[str, str] | None = None,
     feature_names: Sequence[str] | None = None,
+    restricted_mean: float | None = None,
     level: float = LEVEL,
 ) -> str:
     """Return the leaves of a tree as a table: who is in them, how many, and what they are at.
@@ -73,6 +80,9 @@ def export_leaves(
         What columns are called in rules, and what they are counted in, as in `write_report`.
     feature_names : sequence of str, optional
         A name for each column of the training table; by default the names that it had.
+    restricted_mean : float, optional
+        A time, which adds the mean time without an event up to it (`restricted_means`): that of
+        each arm, or lost to each cause; of arms also differences, and numbers needed to treat.
     level : float, default=0.95
         The level of confidence intervals.
 
@@ -106,6 +116,8 @@ def export_leaves(
         *_risk_groups(model, tree),
         *_figures(outcome_of(tree, cause_names_of(model)), times, time_unit, level),
     ]
+    if restricted_mean is not None:
+        columns += _restricted(model, tree, restricted_mean, time_unit, level)
     return _csv(columns) if format == "csv" else _markdown(columns, _note(model, tree, level))
 
 
@@ -168,6 +180,42 @@ def _curve_columns(
             what = f"{channel.label}: {word}" if key else word
             heading = f"{what} {verb} {_time(time, time_unit)} ({level_text(level)})"
             yield _shares(name, heading, list(values), list(limits))
+
+
+def _restricted(
+    model: Any, tree: Tree, horizon: float, unit: str | None, level: float
+) -> Iterator[_Column]:
+    """Yield restricted means of each channel, and what arms gain over the reference."""
+    by, interval = f"by {_time(horizon, unit)}", f"({level_text(level)})"
+
+    def column(name: str, heading: str, cells: Sequence[tuple[float, Limits]]) -> _Column:
+        texts = [_with_limits(number(value, 3), interval_text(ends)) for value, ends in cells]
+        values, limits = zip(*cells, strict=True)
+        return _Column(name, f"{heading} {by} {interval}", values, limits, texts)
+
+    means = [one for one in restricted_means(model, horizon, level=level) if _is_leaf(tree, one)]
+    for channel in dict.fromkeys(one.channel for one in means):
+        own = [one for one in means if one.channel == channel]
+        name = "_".join(["restricted_mean", *([] if channel is None else [str(channel)])])
+        yield column(name, f"mean time {own[0].words}", [(one.value, one.limits) for one in own])
+    if tree.outcome.judged_by != "effects":
+        return
+    gains = [one for one in arm_differences(model, horizon, level=level) if _is_leaf(tree, one)]
+    for arm in dict.fromkeys(one.arm for one in gains):
+        own_gains = [one for one in gains if one.arm == arm]
+        what = f"{arm} over {own_gains[0].reference}"
+        cells = [(one.mean, one.mean_limits) for one in own_gains]
+        yield column(f"mean_gained_{arm}", f"mean time gained, {what}", cells)
+        cells = [(one.survival, one.survival_limits) for one in own_gains]
+        yield column(f"survival_gained_{arm}", f"survival gained, {what}", cells)
+        needed = [one.needed_to_treat for one in own_gains]
+        texts = [one.needed_text for one in own_gains]
+        heading = f"number needed to treat, {what} {by} {interval}"
+        yield _Column(f"needed_to_treat_{arm}", heading, needed, None, texts)
+
+
+def _is_leaf(tree: Tree, one: RestrictedMean | ArmDifference) -> bool:
+    return bool(tree.is_leaf[one.leaf])
 
 
 def _shares(name: str, heading: str, values: list[float], limits: list[Limits]) -> _Column:

@@ -14,12 +14,14 @@ from surtree.metrics._concordance import (
 from surtree.metrics._decision_curve import DecisionCurve, decision_curve
 from surtree.metrics._kaplan_meier import censoring_distribution
 from surtree.metrics.calibration_groups import Calibration, calibration
+from surtree.metrics.calibration_smooth import SmoothCalibration, smooth_calibration
 from surtree.metrics.slope import calibration_slope
 
 __all__ = [
     "Calibration",
     "Concordance",
     "DecisionCurve",
+    "SmoothCalibration",
     "brier_score",
     "calibration",
     "calibration_slope",
@@ -30,4 +32,5 @@ __all__ = [
     "decision_curve",
     "integrated_brier_score",
     "normalized_integrated_brier_score",
+    "smooth_calibration",
 ]

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from surtree._support.types import Floats
-from surtree.metrics._kaplan_meier import (
-    inverse,
-    kaplan_meier,
-    uncensored_before,
-    under_observation,
-)
-from surtree.metrics.input import lives_on, read_scored, read_times, require_within
+from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation
+from surtree.metrics.calibration_groups import observed_at
+from surtree.metrics.input import had_event, lives_on, read_scored, read_times, require_within
 
 
 def cumulative_dynamic_auc(
@@ -23,6 +19,7 @@ def cumulative_dynamic_auc(
     risk: ArrayLike,
     times: ArrayLike,
     *,
+    cause: int | None = None,
     sample_weight: ArrayLike | None = None,
     entry: ArrayLike | None = None,
     train_weight: ArrayLike | None = None,
@@ -40,6 +37,9 @@ def cumulative_dynamic_auc(
         Risk of the test rows, one for all times or one for each; higher is riskier.
     times : array-like, shape (n_times,)
         Ascending, before the last time of the test rows and within those of the training rows.
+    cause : int, optional
+        Of competing risks, the cause whose events count, as in :func:`concordance_index_ipcw`.
+        Rows that another cause has ended by a time live on without an event of this cause.
     sample_weight, entry, train_weight, train_entry
         As in :func:`brier_score`.
 
@@ -49,7 +49,7 @@ def cumulative_dynamic_auc(
         0.5 for a risk that says nothing.
     mean : float
         Over the times, each weighed by the share of test rows that have their event since the
-        time before, as Kaplan-Meier estimates it.
+        time before, as Kaplan-Meier or Aalen-Johansen estimate it.
 
     Examples
     --------
@@ -60,21 +60,28 @@ def cumulative_dynamic_auc(
     >>> auc.tolist()
     [1.0, 0.7]
     """
-    train = read_scored(y_train, train_weight, train_entry)
-    rows, times = read_scored(y_test, sample_weight, entry), read_times(times)
+    train = read_scored(y_train, train_weight, train_entry, cause)
+    rows, times = read_scored(y_test, sample_weight, entry, cause), read_times(times)
     require_within(times, train.target, rows.target)
     test, weight = rows
     risks = _read_risks(risk, len(test.time), len(times))
-    case_weight = weight * inverse(uncensored_before(under_observation(train), test.time))
+    observed = under_observation(train)
+    case_weight = weight * inverse(uncensored_before(observed, test.time))
+    counted = had_event(test, cause, "y_test")
     auc = np.empty(len(times))
     for j, time in enumerate(times):
-        had_event = test.event & (test.time <= time)
-        if not case_weight[had_event].any():
+        case = counted & (test.time <= time)
+        if not case_weight[case].any():
             raise ValueError(f"No test row has its event by the time {time:g}: choose later times.")
         left = lives_on(test, time)
-        auc[j] = _auc(risks[had_event, j], case_weight[had_event], risks[left, j], weight[left])
-    survival = np.asarray(kaplan_meier(*rows)(times))
-    events = -np.diff(survival, prepend=1.0)
+        # Of the rows that live on, the share that was not censored stands for all.
+        alive = weight / float(observed(time))
+        ended = test.event & ~counted & (test.time <= time)
+        control = left | ended
+        control_weight = np.where(left, alive, case_weight)[control]
+        auc[j] = _auc(risks[case, j], case_weight[case], risks[control, j], control_weight)
+    shares = [observed_at(time, test, weight, cause).survival for time in times.tolist()]
+    events = np.abs(np.diff(shares, prepend=1.0 if cause is None else 0.0))
     return auc, float(auc @ events / events.sum())
 
 

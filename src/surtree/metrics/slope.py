@@ -65,18 +65,23 @@ def slope_or_reason(
     weight = np.ones(predicted.size)
     if sample_weight is not None:
         weight = read_numbers(sample_weight, "sample_weight", predicted.size)
-    log_hazard = np.log(-np.log(np.clip(predicted, _CLOSEST, 1 - _CLOSEST)))
-    log_hazard = log_hazard - np.average(log_hazard, weights=weight)
-    if np.ptp(log_hazard) < _CLOSEST:
+    x = log_hazard(predicted)
+    x = x - np.average(x, weights=weight)
+    if np.ptp(x) < _CLOSEST:
         return np.nan, "all rows have the same prediction"
     if not (target.event & (weight > 0)).any():
         return np.nan, "no row has an event"
     # In units of their range, so that close predictions, with a steep slope, need no more steps.
-    span = float(np.ptp(log_hazard))
-    slope = _cox_slope(log_hazard / span, target, weight) / span
+    span = float(np.ptp(x))
+    slope = _cox_slope(x / span, target, weight) / span
     if np.isnan(slope):
         return slope, "the events come in the very order of the predictions, or its reverse"
     return slope, ""
+
+
+def log_hazard(survival: Floats) -> Floats:
+    """Return the logarithm of the cumulative hazard; of survival of zero or one, an end of it."""
+    return np.asarray(np.log(-np.log(np.clip(survival, _CLOSEST, 1 - _CLOSEST))))
 
 
 def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:

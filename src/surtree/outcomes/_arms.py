@@ -15,12 +15,13 @@ from surtree.data.causes import number_arms
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_one_event
 from surtree.data.target import Target
-from surtree.outcomes._group import Group, at_round_times
+from surtree.outcomes._group import Group, ObservedChannel, at_round_times
 from surtree.outcomes.arm_effects import (
     LeafEffect,
     arm_band,
     arm_risks,
     arms_of,
+    counts_of_arm,
     effects_of_leaf,
     hazard_ratios,
     leaf_arm_curve,
@@ -123,6 +124,13 @@ class TrialArms(Outcome):
             LeafChannel(name, target.arm == arm, target.event, risks[arm], hazard)
             for arm, name in enumerate(arms_of(self.tree).names)
         )
+
+    def observed(self, group: Group) -> Iterator[ObservedChannel]:
+        """Yield the counts of each arm."""
+        for arm, one in enumerate(self.channels):
+            counts = counts_of_arm(self.tree, group.leaves, arm)
+            words = f"without an event in {one.label}"
+            yield ObservedChannel(one.key, one.label, *counts, words)
 
     @property
     def channels(self) -> tuple[Channel, ...]:

@@ -16,10 +16,11 @@ from surtree.data.causes import read_cause_target
 from surtree.data.named import RowInputs
 from surtree.data.rows import require_no_arms
 from surtree.data.target import Target
-from surtree.outcomes._group import Group
+from surtree.outcomes._group import Group, ObservedChannel, sum_of
 from surtree.outcomes.curve import Channel, Column, GroupCurve
 from surtree.outcomes.event import RELATIVE_RISK, event_columns, leaf_caption
 from surtree.outcomes.incidence import (
+    cause_counts,
     cause_events,
     cause_limits,
     cause_theta,
@@ -39,6 +40,7 @@ from surtree.outcomes.measures import (
 )
 from surtree.outcomes.outcome import Outcome
 from surtree.outcomes.pooled import Pooled, pool_cause
+from surtree.survival.aalen_johansen import CauseCounts
 from surtree.survival.baseline import Baseline
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
@@ -137,6 +139,16 @@ class Causes(Outcome):
         """Return the incidence of the main cause in leaves together."""
         objective = causes_of(self.tree)
         return pool_cause(self.tree, leaves, objective.position(objective.main_cause), level)
+
+    def observed(self, group: Group) -> Iterator[ObservedChannel]:
+        """Yield the same counts for each cause."""
+        parts = [cause_counts(self.tree, leaf, "kaplan-meier") for leaf in group.leaves]
+        counts = CauseCounts(sum_of(p.at_risk for p in parts), sum_of(p.deaths for p in parts))
+        for position, channel in enumerate(self.channels):
+            words = f"lost to {channel.label}"
+            yield ObservedChannel(
+                channel.key, channel.label, counts, group.last_time, words, position
+            )
 
     @property
     def channels(self) -> tuple[Channel, ...]:

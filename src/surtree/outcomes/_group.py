@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
+from surtree.survival.aalen_johansen import CauseCounts
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import round_step, round_times
 from surtree.tree.at_risk import AtRiskCounts
@@ -134,6 +135,17 @@ class Group:
     def at_risk(self, times: Floats) -> Floats:
         """Return the weight at risk at some times, not a number where it is not kept."""
         return sum_of(at_round_times(self.tree, counts, times) for counts in self.leaf_counts)
+
+
+class ObservedChannel(NamedTuple):
+    """What was observed of a group, or of one channel of it, at the times of the baseline."""
+
+    key: Any
+    label: str
+    counts: CauseCounts
+    last_time: float  # the last follow-up
+    words: str = "without an event"  # what a restricted mean is of
+    cause: int | None = None  # of competing risks, the position of the cause
 
 
 def counted(group: Group, n_samples: int | None = None, n_events: int | None = None) -> str:

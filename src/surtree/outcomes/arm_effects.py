@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.data.target import Label
+from surtree.outcomes._group import sum_of
 from surtree.survival import cox_groups
+from surtree.survival.aalen_johansen import CauseCounts
 from surtree.survival.confidence import LEVEL, log_log_band, require_level
 from surtree.survival.cox_groups import GroupCounts, needed_prior
 from surtree.survival.kaplan_meier import EventCounts
+from surtree.survival.restricted_mean import one_cause
 from surtree.survival.treatment import ArmHazards
 from surtree.tree.arms import Arms
 from surtree.tree.leaf_curve import (
@@ -188,6 +192,14 @@ def arm_counts(
     if kind == "shrunk" and prior > 0:
         return at_events.shrunk(prior, tree.share_at_risk, tree.baseline.hazard)
     return at_events
+
+
+def counts_of_arm(tree: Tree, leaves: Sequence[int], arm: int) -> tuple[CauseCounts, float]:
+    """Return the counts of an arm in some leaves together, and its last follow-up."""
+    parts = [arm_counts(tree, leaf, arm) for leaf in leaves]
+    risk = (arms_of(tree).risk[leaf_position(tree, leaf)][arm] for leaf in leaves)
+    together = EventCounts(sum_of(p.at_risk for p in parts), sum_of(p.deaths for p in parts))
+    return one_cause(together), max(counts.last_time for counts in risk)
 
 
 def arm_band(tree: Tree, leaf: int, arm: int, level: float = LEVEL) -> tuple[Floats, Floats]:

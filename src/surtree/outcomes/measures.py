@@ -22,6 +22,7 @@ from surtree.metrics.input import event_codes
 from surtree.metrics.predicted import Curve, evaluate, last_time
 from surtree.metrics.reason import Score, after_training, missing, nobody_at_risk, score_or_reason
 from surtree.metrics.slope import slope_or_reason
+from surtree.outcomes._horizon_scores import HORIZON_KINDS, HorizonScores
 from surtree.survival.aalen_johansen import observed_survival
 
 
@@ -133,6 +134,7 @@ class Metric:
     greatest: float = 1.0  # no value is above it
     by_median: bool = False  # a few samples may have any value
     is_mean: bool = False  # the difference of two means over the rows
+    is_distance: bool = False  # never below zero, so that its spread is no interval
 
 
 class JudgedTimes(NamedTuple):
@@ -160,6 +162,7 @@ def one_event_metrics(times: JudgedTimes) -> tuple[Metric, ...]:
         *_discrimination(times, None, ("Harrell's C", "Uno's C")),
         Metric("calibration_slope", "calibration slope", slope, 0.0, np.inf, by_median=True),
         *_calibration(times, None, "survival"),
+        *_at_horizons(times, None, "Uno's C"),
     )
 
 
@@ -172,6 +175,7 @@ def cause_metrics(times: JudgedTimes, causes: Iterable[int]) -> tuple[Metric, ..
         for metric in (
             *_discrimination(times, cause, names),
             *_calibration(times, cause, "incidence"),
+            *_at_horizons(times, cause, names[1]),
         )
     )
 
@@ -211,6 +215,22 @@ def _calibration(times: JudgedTimes, cause: int | None, what: str) -> tuple[Metr
         )
         for time in times.horizons
     )
+
+
+def _at_horizons(times: JudgedTimes, cause: int | None, concordance: str) -> Iterator[Metric]:
+    """Yield what is asked of the risks at each horizon: order, and distance to observed risks."""
+    name, words = _labels(cause)
+    for time in times.horizons.tolist():
+        scores, at = HorizonScores(cause, time), times.text(time)
+        titles = {"auc": f"AUC at {at}", "c": f"{concordance} up to {at}"}
+        for kind in HORIZON_KINDS:
+            yield Metric(
+                f"{name}{kind}_at_{time:g}",
+                words + titles.get(kind, f"{kind.upper()} at {at}"),
+                partial(scores.score, kind=kind),
+                0.5 if kind in titles else np.nan,
+                is_distance=kind not in titles,
+            )
 
 
 def _labels(cause: int | None) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.rows import read_event
 from surtree.data.target import Target
-from surtree.outcomes._group import Group, counted
+from surtree.outcomes._group import Group, ObservedChannel, counted
 from surtree.outcomes.curve import Channel, Column, GroupCurve, survival_curve
 from surtree.outcomes.measures import (
     JudgedTimes,
@@ -34,6 +34,7 @@ from surtree.outcomes.measures import (
 )
 from surtree.outcomes.pooled import Pooled, pool_events
 from surtree.survival.confidence import LEVEL
+from surtree.survival.restricted_mean import one_cause
 from surtree.survival.step_function import StepFunction
 from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.curves import leaf_curves
@@ -108,6 +109,10 @@ class Outcome(ABC):
         hazard = self.tree.row_hazard(target)
         everyone = np.ones(target.time.size, dtype=bool)
         return (LeafChannel("", everyone, target.event, self.tree.theta, hazard),)
+
+    def observed(self, group: Group) -> Iterator[ObservedChannel]:
+        """Yield what was observed of each channel of a group over time."""
+        yield ObservedChannel(None, "", one_cause(group.counts), group.last_time)
 
     @property
     @abstractmethod

@@ -44,6 +44,16 @@ _NOTES = {
         "predicted gain in survival has the greater observed one; 0.5 is chance",
     ),
 }
+_AT_HORIZON = {
+    "auc": (
+        "of two people, one with the event by then and one without, how often the first has the "
+        "higher predicted risk; 0.5 is chance"
+    ),
+    "ici": (
+        "integrated calibration index: how far predicted risks are from a smooth curve of the "
+        "observed ones, on average; 0 is right"
+    ),
+}
 _CAUSE_NOTES = {
     "concordance": (
         CAUSE_CONCORDANCE,
@@ -79,6 +89,8 @@ def performance_html(
 
 def _notes(measure: Measure) -> list[tuple[str, str]]:
     """Return what a measure is called, and what it means; nothing of those that are left out."""
+    if measure.kind in _AT_HORIZON:
+        return [(measure.words.removeprefix(f"cause {measure.cause}: "), _AT_HORIZON[measure.kind])]
     notes = _NOTES if measure.cause is None else _CAUSE_NOTES
     return [notes[measure.kind]] if measure.kind in notes else []
 
@@ -88,17 +100,21 @@ def _term(term: str, cause: int | None, names: Mapping[int, str] | None) -> str:
 
 
 def _figure(measure: Measure) -> str:
-    style = "{:.1%}" if measure.kind == "brier" else "{:.2f}"
+    style = _style(measure)
     value = style.format(measure.value)
     if not isfinite(measure.lower):
         return value
     return f"{value} ({style.format(measure.lower)} to {style.format(measure.upper)})"
 
 
+def _style(measure: Measure) -> str:
+    return {"brier": "{:.1%}", "ici": "{:.3f}"}.get(measure.kind, "{:.2f}")
+
+
 def _apparent(measure: Measure) -> str:
     if not isfinite(measure.apparent):
         return "not estimable on the rows it was fitted on"
-    style = "{:.1%}" if measure.kind == "brier" else "{:.2f}"
+    style = _style(measure)
     return f"{style.format(measure.apparent)} on the rows it was fitted on"
 
 

@@ -52,23 +52,30 @@ class CauseCounts:
         At each time the events of all causes follow a multinomial distribution. It is the variance
         of R's ``survfit``, and with one cause that of Greenwood.
         """
-        before, share, incidence = self._before, self.shares, self.incidence
-        together = self.all_causes.hazard
+        (squared, linear, constant), incidence = self.variance_parts, self.incidence
+        # The sum over the times u up to t of squared x^2 + linear x + constant, with x the
+        # incidence from u to t, by the powers of the incidence at t.
+        variance = (
+            np.cumsum(squared) * incidence**2
+            + np.cumsum(linear - 2.0 * squared * incidence, axis=1) * incidence
+            + np.cumsum(constant - linear * incidence + squared * incidence**2, axis=1)
+        )
+        return np.maximum(variance, 0.0)
+
+    @property
+    def variance_parts(self) -> tuple[Floats, Floats, Floats]:
+        """What the events at each time add to a variance: squared x^2 + linear x + constant.
+
+        x is the incidence of the cause from there on; the first is the same for all causes.
+        """
+        before, share, together = self._before, self.shares, self.all_causes.hazard
         per_row = np.zeros_like(self.at_risk)
         np.divide(1.0, self.at_risk, out=per_row, where=self.at_risk > 0)
         # Where nobody is left, no incidence changes any more.
         odds = np.zeros_like(together)
         np.divide(together, 1.0 - together, out=odds, where=together < 1)
-        squared, linear = per_row * odds, -2.0 * per_row * before * share
-        constant = per_row * before**2 * share * (1.0 - share)
-        # The sum over the times u up to t of squared x^2 + linear x + constant, with x the
-        # incidence from u to t, by the powers of the incidence at t.
-        variance = (
-            np.cumsum(np.broadcast_to(squared, share.shape), axis=1) * incidence**2
-            + np.cumsum(linear - 2.0 * squared * incidence, axis=1) * incidence
-            + np.cumsum(constant - linear * incidence + squared * incidence**2, axis=1)
-        )
-        return np.maximum(variance, 0.0)
+        linear = -2.0 * per_row * before * share
+        return per_row * odds, linear, per_row * before**2 * share * (1.0 - share)
 
     @property
     def _before(self) -> Floats:

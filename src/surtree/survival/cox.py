@@ -13,6 +13,8 @@ from surtree.data.target import Target
 from surtree.survival.confidence import LEVEL
 
 _MOST_STEPS = 50
+# Products of so few columns do without BLAS, whose rounding may depend on the number of threads.
+_MOST_SMALL = 8
 # A ratio that goes to zero or infinity stops here, on the logarithmic scale.
 _FURTHEST = 20.0
 
@@ -135,7 +137,7 @@ def fit_cox(
     A penalty takes half of it, times the sum of squares, from the likelihood.
     """
     n = len(columns)
-    observed = columns @ np.where(event, sets.weight, 0.0)
+    observed = _products(columns, np.where(event, sets.weight, 0.0)[np.newaxis])[:, 0]
     beta = np.zeros(n) if start is None else start
     ridge = penalty * np.eye(n)
     information = np.zeros((n, n))
@@ -147,10 +149,18 @@ def fit_cox(
         total, mean = moments[0], moments[1:] / moments[0]
         # How much each row counts in the risk sets of all events together.
         share = sets.weight * risk * sets.exposure(sets.deaths / total)
-        information = (columns * share) @ columns.T - (mean * sets.deaths) @ mean.T + ridge
-        gradient = observed - mean @ sets.deaths - penalty * beta
+        died = mean * sets.deaths
+        information = _products(columns * share, columns) - _products(died, mean) + ridge
+        gradient = observed - died.sum(axis=1) - penalty * beta
         step = np.linalg.lstsq(information, gradient, rcond=1e-12)[0]
         beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FURTHEST, _FURTHEST)
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
     return CoxFit(beta, information)
+
+
+def _products(first: Floats, second: Floats) -> Floats:
+    """Return the sums of products of rows; of few rows, the same for any number of threads."""
+    if len(first) > _MOST_SMALL:
+        return np.asarray(first @ second.T)
+    return np.asarray(np.einsum("ir,jr->ij", first, second))

@@ -35,6 +35,15 @@ class Interval(NamedTuple):
     upper: float
     reason: str
 
+    def of(self, metric: Metric) -> Interval:
+        """Return the interval of a metric that may have none."""
+        return _NO_INTERVAL if metric.is_distance else self
+
+
+_NO_INTERVAL = Interval(
+    np.nan, np.nan, "it is never below zero, and above it by chance: samples say nothing of that"
+)
+
 
 class Correction(NamedTuple):
     """The corrected value of each measure, its Monte Carlo error, and its limits."""

@@ -273,7 +273,7 @@ def _evaluation(
                 metric.words,
                 score.value,
                 # Samples can have a value where all rows together have none.
-                *(Interval(np.nan, np.nan, score.reason) if score.reason else interval),
+                *(Interval(np.nan, np.nan, score.reason) if score.reason else interval.of(metric)),
             )
             for metric, score, interval in zip(
                 rows.metrics, rows.scores(predicted), intervals, strict=True

@@ -29,7 +29,7 @@ from surtree.metrics.reason import Score
 from surtree.outcomes.measures import Predictions, pool
 from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
-from surtree.validation._corrections import correct, mean_of_known
+from surtree.validation._corrections import Interval, correct, mean_of_known
 from surtree.validation._measures import Measure, observed_curves
 from surtree.validation._predictions import (
     FittedTree,
@@ -370,7 +370,12 @@ def _measures(
             float(error),
         )
         for metric, score, value, error, interval in zip(
-            rows.metrics, scores, values, errors, intervals, strict=True
+            rows.metrics,
+            scores,
+            values,
+            errors,
+            map(Interval.of, intervals, rows.metrics),
+            strict=True,
         )
     )
 
