@@ -199,16 +199,14 @@ def check_target(
     if len(event) != len(time):
         raise ValueError(f"y has {len(event)} events and {len(time)} times")
     require_length("y", len(time), len(time) if n_rows is None else n_rows)
-    _refuse("y", ~np.isfinite(time), time, "times that are not finite numbers", "drop such rows")
-    _refuse("y", time < 0, time, "negative times", "drop such rows")
     extreme = (time > 0) & ((time < _LEAST_TIME) | (time > _GREATEST_TIME))
-    _refuse(
-        "y",
-        extreme,
-        time,
-        f"times that are neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}",
-        "count time in another unit",
-    )
+    span = f"neither zero nor between {_LEAST_TIME:g} and {_GREATEST_TIME:g}"
+    for rows, what, remedy in (
+        (~np.isfinite(time), "times that are not finite numbers", "drop such rows"),
+        (time < 0, "negative times", "drop such rows"),
+        (extreme, f"times that are {span}", "count time in another unit"),
+    ):
+        _refuse("y", rows, time, what, remedy)
     target = Target(event, time + 0.0)  # which has no negative zero
     if entry is not None:
         target = replace(target, entry=_read_entry(entry, target))
@@ -245,28 +243,15 @@ def read_weights(sample_weight: ArrayLike | None, n_rows: int) -> Floats:
 
 def check_weights(weight: Floats) -> Floats:
     """Return the weights of rows, or raise an error that names what cannot be used."""
-    _refuse(
-        "sample_weight",
-        ~np.isfinite(weight),
-        weight,
-        "weights that are not finite numbers",
-        "drop such rows",
-    )
-    _refuse("sample_weight", weight < 0, weight, "negative weights", "a weight is zero or more")
-    _refuse(
-        "sample_weight",
-        weight > _GREATEST_WEIGHT,
-        weight,
-        f"weights above {_GREATEST_WEIGHT:g}",
-        "divide all weights by a large number",
-    )
-    _refuse(
-        "sample_weight",
-        (weight > 0) & (weight < 1 / _GREATEST_WEIGHT),
-        weight,
-        f"weights above zero and below {1 / _GREATEST_WEIGHT:g}",
-        "multiply all weights by a large number, or give such rows a weight of zero",
-    )
+    most, least = _GREATEST_WEIGHT, 1 / _GREATEST_WEIGHT
+    more = "multiply all weights by a large number, or give such rows a weight of zero"
+    for rows, what, remedy in (
+        (~np.isfinite(weight), "weights that are not finite numbers", "drop such rows"),
+        (weight < 0, "negative weights", "a weight is zero or more"),
+        (weight > most, f"weights above {most:g}", "divide all weights by a large number"),
+        ((weight > 0) & (weight < least), f"weights above zero and below {least:g}", more),
+    ):
+        _refuse("sample_weight", rows, weight, what, remedy)
     return weight
 
 
@@ -300,21 +285,14 @@ def read_time(column: Column, shapes: str = SHAPES) -> Floats:
 
 def _read_entry(entry: ArrayLike, target: Target) -> Floats:
     values = _read_numbers("entry", entry, len(target.time))
-    _refuse(
-        "entry",
-        ~np.isfinite(values),
-        values,
-        "entry times that are not finite numbers",
-        "drop such rows",
-    )
-    _refuse(
-        "entry", values < 0, values, "negative entry times", "observation starts at zero or later"
-    )
     # A row that is censored at zero may enter there: it says nothing, and is left out.
     late = (values > target.time) | ((values == target.time) & ~target.censored_at_zero)
-    _refuse(
-        "entry", late, values, "entry times that are not before the row's time", "drop such rows"
-    )
+    for rows, what, remedy in (
+        (~np.isfinite(values), "entry times that are not finite numbers", "drop such rows"),
+        (values < 0, "negative entry times", "observation starts at zero or later"),
+        (late, "entry times that are not before the row's time", "drop such rows"),
+    ):
+        _refuse("entry", rows, values, what, remedy)
     return values
 
 

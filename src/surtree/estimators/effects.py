@@ -20,7 +20,7 @@ from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
 from surtree.estimators._arms import ArmLimits, warn_unless_randomised
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import check_parameters, no_monotone, whole
+from surtree.estimators.parameters import check_parameters, no_monotone, one_of, whole
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.arm_effects import (
     LeafEffect,
@@ -46,12 +46,6 @@ from surtree.tree.rows import find_leaves
 
 Aim = Literal["effect", "both"]
 AIMS: tuple[Aim, ...] = get_args(Aim)
-
-
-def require_aim(name: str, value: Any) -> None:
-    """Raise an error unless a parameter says what leaves are to tell apart."""
-    if value not in AIMS:
-        raise ValueError(f"{name} must be one of {AIMS}; got {value!r}.")
 
 
 @dataclass(eq=False, repr=False)
@@ -148,7 +142,7 @@ class EffectTree(SurTree):
 
     _names_type = ArmNames
     _checks = SurTree._checks | {
-        "objective": require_aim,
+        "objective": one_of(AIMS),
         "min_events_arm": whole(0),
         "monotone": no_monotone("treatment effects"),
     }

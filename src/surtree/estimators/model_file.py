@@ -43,14 +43,13 @@ from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.objectives import read_objective, save_objective
 from surtree.survival.step_function import read_horizons
 from surtree.tree.provenance import (
+    Kept,
+    Teaching,
     kept_format,
-    read_kept,
+    read_fields,
     read_receipt,
-    read_teaching,
     receipt_format,
-    save_kept,
-    save_receipt,
-    save_teaching,
+    save_fields,
     teaching_format,
 )
 from surtree.tree.size import Size
@@ -318,10 +317,10 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "tuning": save_tuning(estimator.tuning_),
         "validation": save_validation(estimator.validation_),
         "rows": None if estimator.row_digest_ is None else list(estimator.row_digest_),
-        "receipt": save_receipt(estimator.receipt_),
+        "receipt": save_fields(estimator.receipt_),
         "comparison": save_comparison(estimator.comparison_),
-        "teaching": save_teaching(estimator._teaching),
-        "kept": save_kept(estimator.kept_),
+        "teaching": save_fields(estimator._teaching),
+        "kept": save_fields(estimator.kept_),
         "free_loss": estimator.free_loss_,
         "risk_groups": save_risk_groups(estimator.risk_groups_, estimator.tree_),
         **estimator.tree_.outcome.save_model(estimator),
@@ -382,8 +381,8 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "row_digest_": tuple(saved["rows"]) if saved.get("rows") else None,
         "receipt_": read_receipt(saved),
         "comparison_": read_comparison(saved.get("comparison")),
-        "_teaching": read_teaching(saved.get("teaching")),
-        "kept_": read_kept(saved.get("kept")),
+        "_teaching": read_fields(Teaching, saved.get("teaching")),
+        "kept_": read_fields(Kept, saved.get("kept")),
         "free_loss_": saved.get("free_loss"),
         "risk_groups_": read_risk_groups(saved.get("risk_groups"), trees[0]),
         **trees[0].outcome.read_model(saved),

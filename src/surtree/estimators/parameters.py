@@ -8,11 +8,12 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from surtree._support.parameters import (
+    LEAF_CURVES,
     MAX_DEPTH,
+    is_number,
     read_time_limit,
     require_hook,
     require_jobs,
-    require_leaf_curve,
     require_not_negative,
     require_random_state,
     require_shrinkage,
@@ -31,6 +32,24 @@ Model = TypeVar("Model", bound=Any)
 
 def whole(least: int, most: float = math.inf) -> Check:
     return lambda name, value: require_whole(name, value, least, most)
+
+
+def one_of(allowed: Collection[str]) -> Check:
+    def check(name: str, value: Any) -> None:
+        if value not in allowed:
+            raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+
+    return check
+
+
+def between(words: str, holds: Callable[[Any], bool]) -> Check:
+    """Return the check of a number for which something holds."""
+
+    def check(name: str, value: Any) -> None:
+        if not (is_number(value) and holds(value)):
+            raise ValueError(f"{name} must be a number {words}; got {value!r}.")
+
+    return check
 
 
 def or_none(check: Check) -> Check:
@@ -71,6 +90,7 @@ def no_monotone(kind: str) -> Check:
     return check
 
 
+SHARE = between("between 0 and 1", lambda value: 0 < value < 1)
 # Those of the questions are checked by the encoder that finds them.
 CHECKS: Checks = {
     "max_depth": whole(0, MAX_DEPTH),
@@ -81,7 +101,7 @@ CHECKS: Checks = {
     "min_events_leaf": whole(0),
     "ccp_alpha": require_not_negative,
     "shrinkage": of_value(require_shrinkage),
-    "leaf_curve": of_value(require_leaf_curve),
+    "leaf_curve": one_of(LEAF_CURVES),
     "time_limit": of_value(read_time_limit),
     "n_jobs": of_value(require_jobs),
     "memory_limit": or_none(whole(0)),

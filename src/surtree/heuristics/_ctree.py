@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import KW_ONLY, dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
+from surtree._support.parameters import LeafCurveKind, require_not_negative
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.cuts.encoder import bin_answers
 from surtree.cuts.thresholds import midpoint, readable
 from surtree.data.table import Column
-from surtree.estimators.parameters import or_none, whole
+from surtree.estimators.parameters import SHARE, between, or_none, whole
 from surtree.fitting.training import TrainingData
 from surtree.heuristics._base import HeuristicTree
 from surtree.heuristics._permutation import (
@@ -62,16 +61,6 @@ class NodeTests:
 
     statistic: Floats
     p_value: Floats
-
-
-def _require_alpha(name: str, value: Any) -> None:
-    if not (is_number(value) and 0 < value < 1):
-        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}.")
-
-
-def _require_share(name: str, value: Any) -> None:
-    if not (is_number(value) and 0 <= value <= 0.5):
-        raise ValueError(f"{name} must be a number from 0 to 0.5; got {value!r}.")
 
 
 @dataclass(eq=False, repr=False)
@@ -151,10 +140,10 @@ class ConditionalInferenceTree(HeuristicTree):
 
     _checks = HeuristicTree._checks | {
         "max_depth": or_none(whole(0)),
-        "alpha": _require_alpha,
+        "alpha": SHARE,
         "min_split": require_not_negative,
         "min_bucket": require_not_negative,
-        "min_share": _require_share,
+        "min_share": between("from 0 to 0.5", lambda value: 0 <= value <= 0.5),
     }
 
     def _grow(self, rows: TrainingData) -> Tree:

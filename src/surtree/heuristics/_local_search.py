@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from surtree._support.parameters import LeafCurveKind, is_number, require_not_negative
+from surtree._support.parameters import LeafCurveKind, require_not_negative
 from surtree._support.types import Floats
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.thresholds import GivenThresholds
-from surtree.estimators.parameters import check_parameters, whole
+from surtree.estimators.parameters import SHARE, check_parameters, whole
 from surtree.fitting.training import FitProblem, TrainingData, make_problem
 from surtree.heuristics._base import HeuristicTree, prunings
 from surtree.solver.core import Problem
@@ -33,11 +33,6 @@ def _require_price(name: str, value: Any) -> None:
         require_not_negative(name, value)
     elif value != "auto":
         raise ValueError(f"{name} must be a number, zero or more, or 'auto'; got {value!r}.")
-
-
-def _require_fraction(name: str, value: Any) -> None:
-    if not (is_number(value) and 0 < value < 1):
-        raise ValueError(f"{name} must be a number between 0 and 1; got {value!r}.")
 
 
 @dataclass(eq=False, repr=False)
@@ -117,7 +112,7 @@ class LocalSearchTree(HeuristicTree):
     _checks = HeuristicTree._checks | {
         "n_restarts": whole(1, _MOST_RESTARTS),
         "ccp_alpha": _require_price,
-        "validation_fraction": _require_fraction,
+        "validation_fraction": SHARE,
     }
 
     def _grow(self, rows: TrainingData) -> Tree:

@@ -32,7 +32,7 @@ from surtree.data.rows import Rows, read_rows
 from surtree.data.target import require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import check_parameters, make_like, of_value
+from surtree.estimators.parameters import check_parameters, make_like, of_value, one_of
 from surtree.estimators.tree import SurTree
 from surtree.model_selection._folds import (
     Fold,
@@ -88,12 +88,6 @@ def read_shrinkages(shrinkage: Any) -> list[float]:
     for value in values:
         require_shrinkage(value)
     return sorted({float(value) for value in values})
-
-
-def require_rule(name: str, rule: Any) -> None:
-    """Raise an error unless a parameter names a rule of choosing a size."""
-    if rule not in RULES:
-        raise ValueError(f"{name} must be one of {RULES}; got {rule!r}.")
 
 
 class _FittedSearch(TreeEstimator):
@@ -257,7 +251,7 @@ class SurTreeCV(_FittedSearch):
         "shrinkage": of_value(read_shrinkages),
         "cv": require_folds,
         "scoring": of_value(find_scorer),
-        "rule": require_rule,
+        "rule": one_of(RULES),
         "refit": require_flag,
     }
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import isfinite, nan
 from typing import Any
 
@@ -51,7 +50,7 @@ class Column:
             return self.texts[position]
         if self.is_count:
             return str(value) if isinstance(value, int) else f"{value:g}"
-        write = form if callable(form) else partial(_written, form or self.style)
+        write = form if callable(form) else f"{{:{form or self.style}}}".format
         if position not in self.instead:
             return write(value) if isfinite(value) else "unknown"
         words, bound = self.instead[position]
@@ -76,10 +75,6 @@ class Column:
     def limits_text(self, position: int) -> str:
         limits = UNKNOWN if self.limits is None else self.limits[position]
         return interval_text(limits) or "unknown"
-
-
-def _written(style: str, value: float) -> str:
-    return format(value, style)
 
 
 @dataclass(frozen=True)

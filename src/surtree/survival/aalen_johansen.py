@@ -12,11 +12,8 @@ from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import risk_table
-from surtree.survival.confidence import LEVEL, log_log_band, require_level
+from surtree.survival.confidence import LEVEL, log_log_band, require_level, stretched
 from surtree.survival.kaplan_meier import EventCounts
-
-# Exponents beyond this give limits of zero and one, and would overflow.
-_GREATEST_EXPONENT = 700.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,11 +96,7 @@ def incidence_band(
     inside = (incidence > 0) & (incidence < 1)
     share = incidence[inside]
     reach = ndtri((1 + level) / 2) * np.sqrt(variance[inside]) / (-share * np.log(share))
-    stretch = np.exp(np.minimum(reach, _GREATEST_EXPONENT))
-    lower, upper = np.full_like(incidence, np.nan), np.full_like(incidence, np.nan)
-    lower[inside] = share**stretch
-    upper[inside] = share ** (1.0 / stretch)
-    return lower, upper
+    return stretched(incidence, inside, reach)
 
 
 def proportional_incidence(steps: Floats) -> Floats:

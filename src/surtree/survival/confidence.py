@@ -9,6 +9,7 @@ import math
 import sys
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import chdtri, gammaincinv, ndtri
 
@@ -88,10 +89,15 @@ def log_log_band(counts: EventCounts, level: float = LEVEL) -> tuple[Floats, Flo
     )
     variance = np.cumsum(greenwood)
     reach = ndtri((1 + level) / 2) * np.sqrt(variance[inside]) / -np.log(survival[inside])
+    return stretched(survival, inside, reach)
+
+
+def stretched(curve: Floats, inside: NDArray[np.bool_], reach: Floats) -> tuple[Floats, Floats]:
+    """Return limits that reach so far on the scale of the complementary log-log."""
     stretch = np.exp(np.minimum(reach, _GREATEST_EXPONENT))
-    lower, upper = np.full_like(survival, np.nan), np.full_like(survival, np.nan)
-    lower[inside] = survival[inside] ** stretch
-    upper[inside] = survival[inside] ** (1.0 / stretch)
+    lower, upper = np.full_like(curve, np.nan), np.full_like(curve, np.nan)
+    lower[inside] = curve[inside] ** stretch
+    upper[inside] = curve[inside] ** (1.0 / stretch)
     return lower, upper
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.exact import Terms
-from surtree._support.types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats, read_only
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline, from_each_on
 from surtree.survival.kaplan_meier import EventCounts
@@ -280,8 +280,7 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
 
 def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:
     """Cut an array at some borders; the parts are read-only."""
-    values.setflags(write=False)
-    return [values[start:stop] for start, stop in pairwise(borders)]
+    return [read_only(values)[start:stop] for start, stop in pairwise(borders)]
 
 
 def _smallest(counts: Any) -> NDArray[Any]:

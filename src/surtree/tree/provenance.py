@@ -1,4 +1,4 @@
-"""The receipt of a verification: what was confirmed, by which program, and when."""
+"""Where a tree comes from: what confirmed it, what it was kept from, and who taught it."""
 
 from __future__ import annotations
 
@@ -56,11 +56,6 @@ def claim_digest(saved: Mapping[str, Any]) -> str:
     limits = {name: parameters.get(name) for name in (*_LIMITS, "ccp_alpha")}
     claim = {name: saved.get(name) for name in (*_CLAIM, *_CERTIFICATE)}
     return digest({"limits": limits, **claim})
-
-
-def save_receipt(receipt: Receipt | None) -> dict[str, str] | None:
-    """Return a receipt as plain values that JSON can hold."""
-    return None if receipt is None else asdict(receipt)
 
 
 def read_receipt(saved: Mapping[str, Any]) -> Receipt | None:
@@ -121,15 +116,6 @@ class Kept:
         return f"{what}; {lost} of what {of_best} explains is lost"
 
 
-def save_kept(kept: Kept | None) -> dict[str, Any] | None:
-    """Return it as plain values that JSON can hold."""
-    return None if kept is None else asdict(kept)
-
-
-def read_kept(saved: Mapping[str, Any] | None) -> Kept | None:
-    return None if saved is None else Kept(**saved)
-
-
 _loss = optional(Number("a number, zero or more", 0.0))
 teaching_format = record({"teacher": text, "training_loss": _loss, "plain_loss": _loss})
 
@@ -144,10 +130,10 @@ class Teaching:
     plain_loss: float | None = None
 
 
-def save_teaching(teaching: Teaching | None) -> dict[str, Any] | None:
-    """Return it as plain values that JSON can hold."""
-    return None if teaching is None else asdict(teaching)
+def save_fields(value: Receipt | Kept | Teaching | None) -> dict[str, Any] | None:
+    return None if value is None else asdict(value)
 
 
-def read_teaching(saved: Mapping[str, Any] | None) -> Teaching | None:
-    return None if saved is None else Teaching(**saved)
+def read_fields(kind: type[Any], saved: Mapping[str, Any] | None) -> Any:
+    """Return what `save_fields` wrote of a value."""
+    return None if saved is None else kind(**saved)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 from surtree._support.json_file import format_and_version, is_known, read_each, shown
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.types import ArrayValue, Floats
+from surtree._support.types import ArrayValue, Floats, read_only
 from surtree.cuts.cut import Cut, load_cuts, save_cuts
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
@@ -170,16 +170,12 @@ class Tree(ArrayValue):
     @cached_property
     def theta(self) -> Floats:
         """What each node predicts: as a rule, its observed over expected events."""
-        theta = self.objective.theta(self.sums.T)
-        theta.setflags(write=False)
-        return theta
+        return read_only(self.objective.theta(self.sums.T))
 
     @cached_property
     def prediction(self) -> Floats:
         """What the objective predicts for each node, the last axis: theta, or more than that."""
-        prediction = self.objective.predict(self.sums.T)
-        prediction.setflags(write=False)
-        return prediction
+        return read_only(self.objective.predict(self.sums.T))
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -204,9 +200,7 @@ class Tree(ArrayValue):
         """The hazard ratio of each arm of a trial over the first, of shape (n_arms, n_nodes)."""
         from surtree.outcomes.arm_effects import arm_ratios
 
-        ratios = arm_ratios(self)
-        ratios.setflags(write=False)
-        return ratios
+        return read_only(arm_ratios(self))
 
     @property
     def events(self) -> Floats:
@@ -243,9 +237,7 @@ class Tree(ArrayValue):
         """The share of all rows that is at risk at each time of the baseline."""
         times = self.event_times
         at_risk = sum((counts.at_events(times.size).at_risk for counts in self.risk), 0.0 * times)
-        share = at_risk / self.weight_of_persons
-        share.setflags(write=False)
-        return share
+        return read_only(at_risk / self.weight_of_persons)
 
     @property
     def event_times(self) -> Floats:
@@ -288,16 +280,12 @@ class Tree(ArrayValue):
     @cached_property
     def is_leaf(self) -> NDArray[np.bool_]:
         """Whether each node is a leaf."""
-        is_leaf = self.left < 0
-        is_leaf.setflags(write=False)
-        return is_leaf
+        return read_only(self.left < 0)
 
     @cached_property
     def leaves(self) -> NDArray[np.intp]:
         """The nodes that are leaves, ascending."""
-        leaves = np.flatnonzero(self.is_leaf)
-        leaves.setflags(write=False)
-        return leaves
+        return read_only(np.flatnonzero(self.is_leaf))
 
     @cached_property
     def leaf_names(self) -> dict[int, str]:

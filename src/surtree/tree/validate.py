@@ -145,7 +145,10 @@ def validate_tree(tree: Tree, theta: Floats) -> None:
         (_adds_up, "the rows of its nodes do not add up"),
         (_has_possible_persons, "its persons are not those of its rows"),
         (_has_curve, "its baseline is not a curve"),
-        (_has_possible_sums, "no rows have the sums of its nodes"),
+        (
+            lambda tree: tree.objective.are_possible(tree.sums.T, tree.weight, tree.n_events),
+            "no rows have the sums of its nodes",
+        ),
         (_predicts, "a leaf's hazard is out of all proportion"),
         (_counts_at_risk, "its at-risk counts are not those of its leaves"),
         (_follows_up, "its last times are not those of its rows"),
@@ -222,10 +225,6 @@ def _has_possible_persons(tree: Tree) -> bool:
         and bool((n_persons[inner] <= left + right).all())
         and bool((n_persons[inner] >= np.maximum(left, right)).all())
     )
-
-
-def _has_possible_sums(tree: Tree) -> bool:
-    return tree.objective.are_possible(tree.sums.T, tree.weight, tree.n_events)
 
 
 def close(one: NDArray[Any], other: NDArray[Any]) -> bool:
