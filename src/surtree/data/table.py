@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
 from itertools import groupby, repeat
@@ -71,30 +71,23 @@ class Column:
         return tuple(name for name, held in zip(self.categories, present, strict=True) if held)
 
 
+@dataclass(eq=False, repr=False)
 class Table:
     """The columns of a table, each read at its first access."""
 
-    def __init__(
-        self,
-        names: tuple[str, ...],
-        n_rows: int,
-        read: Callable[[int], Column],
-        *,
-        named: bool,
-        texts: bool = True,
-        numbers: NDArray[Any] | None = None,
-        number_places: Sequence[int] | None = None,
-        library: str = "numpy",
-    ) -> None:
-        self.names = names
-        self.library = library
-        self.n_rows = n_rows
-        self.named = named
-        self.texts = texts
-        self.numbers = numbers
-        positions = range(len(names)) if number_places is None else number_places
-        self.line_of = {} if numbers is None else {each: k for k, each in enumerate(positions)}
-        self._read = read
+    names: tuple[str, ...]
+    n_rows: int
+    read: Callable[[int], Column]
+    _: KW_ONLY
+    named: bool
+    texts: bool = True  # whether all names are texts
+    numbers: NDArray[Any] | None = None  # the columns that are plain numbers, where they are
+    number_places: Sequence[int] | None = None
+    library: str = "numpy"
+
+    def __post_init__(self) -> None:
+        positions = range(len(self.names)) if self.number_places is None else self.number_places
+        self.line_of = {} if self.numbers is None else {each: k for k, each in enumerate(positions)}
         self._columns: dict[int, Column] = {}
 
     @property
@@ -103,7 +96,7 @@ class Table:
 
     def column(self, index: int) -> Column:
         if index not in self._columns:
-            self._columns[index] = _require_finite(self._read(index))
+            self._columns[index] = _require_finite(self.read(index))
         return self._columns[index]
 
     def take(self, rows: NDArray[np.intp]) -> Table:

@@ -6,8 +6,8 @@ from typing import Any
 
 from surtree._support.json_file import Number, list_of, optional, record, text
 from surtree.outcomes.risk_groups import RiskGroups
-from surtree.tree.at_risk import at_risk_counts
-from surtree.tree.tree import Tree, read_counts, save_counts
+from surtree.tree.at_risk import at_risk_counts, read_counts, save_counts
+from surtree.tree.tree import Tree
 from surtree.tree.validate import BY_CAUSE, RISK, are_possible_counts
 
 _count = Number("a whole number, zero or more", 0, 2**31 - 1, whole=True)

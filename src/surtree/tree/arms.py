@@ -12,7 +12,15 @@ from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue
 from surtree.data.target import Label, Target
 from surtree.survival.baseline import Baseline
-from surtree.tree.at_risk import AtRiskCounts, Entering, Leaving, count_at_risk
+from surtree.tree.at_risk import (
+    AtRiskCounts,
+    Entering,
+    Leaving,
+    at_risk_counts,
+    count_at_risk,
+    read_counts,
+    save_counts,
+)
 from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
@@ -97,7 +105,7 @@ def arms_of_leaves(
     return Arms(labels, of_nodes[0], of_nodes[1], leaves)
 
 
-def save_arms(arms: Arms | None, save_counts: Any) -> dict[str, Any]:
+def save_arms(arms: Arms | None) -> dict[str, Any]:
     """Return the field of a saved tree that holds its arms; none where it has none."""
     if arms is None:
         return {}
@@ -109,3 +117,15 @@ def save_arms(arms: Arms | None, save_counts: Any) -> dict[str, Any]:
             "risk": [[save_counts(counts) for counts in leaf] for leaf in arms.risk],
         }
     }
+
+
+def read_arms(saved: dict[str, Any]) -> Arms:
+    n_samples, n_events = (
+        np.array(saved[name], dtype=np.int32).reshape(len(saved[name]), -1)
+        for name in ("n_samples", "n_events")
+    )
+    # All at once, as when they are counted: their type is the smallest that holds them all.
+    counts = at_risk_counts(read_counts(arm) for leaf in saved["risk"] for arm in leaf)
+    n_arms = max(len(saved["labels"]), 1)
+    risk = tuple(counts[first : first + n_arms] for first in range(0, len(counts), n_arms))
+    return Arms(tuple(saved["labels"]), n_samples, n_events, risk)

@@ -280,7 +280,8 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
 
 def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:
     """Cut an array at some borders; the parts are read-only."""
-    return [read_only(values)[start:stop] for start, stop in pairwise(borders)]
+    whole = read_only(values)
+    return [whole[start:stop] for start, stop in pairwise(borders)]
 
 
 def _smallest(counts: Any) -> NDArray[Any]:
@@ -298,3 +299,33 @@ def _whole(counts: Any) -> NDArray[Any]:
     if values.max(initial=0) > np.iinfo(np.int64).max or np.any(values != np.floor(values)):
         return values
     return values.astype(np.int64)
+
+
+def save_counts(counts: AtRiskCounts) -> dict[str, Any]:
+    return {
+        "step": counts.step.tolist(),
+        "at_risk": counts.at_risk.tolist(),
+        "deaths": counts.deaths.tolist(),
+        "round_at_risk": counts.round_at_risk.tolist(),
+        "censored": counts.censored.tolist(),
+        "last_time": saved_time(counts.last_time),
+        **({"by_cause": counts.by_cause.tolist()} if len(counts.by_cause) else {}),
+    }
+
+
+def read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
+    """Return the at-risk counts of a leaf; version 1 has neither censored rows nor a last time."""
+    arrays = {"censored": []} | {name: leaf[name] for name in leaf.keys() - {"last_time"}}
+    return {
+        **{name: np.array(values, dtype=np.float64) for name, values in arrays.items()},
+        "last_time": read_time(leaf.get("last_time")),
+    }
+
+
+def saved_time(time: float) -> float | None:
+    """Return a time that JSON can hold: None for one that is not known."""
+    return time if np.isfinite(time) else None
+
+
+def read_time(saved: float | None) -> float:
+    return np.inf if saved is None else float(saved)

@@ -22,8 +22,15 @@ from surtree.survival.objective import Objective, total_by
 from surtree.survival.objectives import read_objective, save_objective
 from surtree.survival.row_sums import RowSums
 from surtree.tree._printed import tree_text
-from surtree.tree.arms import Arms, save_arms
-from surtree.tree.at_risk import AtRiskCounts, at_risk_counts
+from surtree.tree.arms import Arms, read_arms, save_arms
+from surtree.tree.at_risk import (
+    AtRiskCounts,
+    at_risk_counts,
+    read_counts,
+    read_time,
+    save_counts,
+    saved_time,
+)
 from surtree.tree.leaf_curve import curve_of, events_note, proportional_hazards, theta_limits
 from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
@@ -477,7 +484,7 @@ class Tree(ArrayValue):
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
             "risk": [save_counts(counts) for counts in self.risk],
-            **save_arms(self.arms, save_counts),
+            **save_arms(self.arms),
         }
 
     @classmethod
@@ -522,7 +529,7 @@ class Tree(ArrayValue):
             n_persons=np.array(nodes["n_persons"], dtype=np.int32)
             if "n_persons" in nodes
             else None,
-            arms=_read_arms(saved["arms"]) if "arms" in saved else None,
+            arms=read_arms(saved["arms"]) if "arms" in saved else None,
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:
@@ -564,7 +571,7 @@ def save_baseline(baseline: Baseline) -> dict[str, Any]:
         "times": baseline.times.tolist(),
         "cumulative_hazard": baseline.cumulative_hazard.tolist(),
         "floor": baseline.floor,
-        "last_time": _saved_time(baseline.last_time),
+        "last_time": saved_time(baseline.last_time),
         **(
             {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
             if baseline.of_cause
@@ -579,51 +586,8 @@ def read_baseline(saved: Any) -> Baseline:
     times, hazard = (
         np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
     )
-    fields = times, hazard, float(saved["floor"]), _read_time(saved.get("last_time"))
+    fields = times, hazard, float(saved["floor"]), read_time(saved.get("last_time"))
     if "of_cause" in saved:
         causes = read_each(read_baseline, saved["of_cause"], "of_cause")
         return Baseline(*fields, of_cause=causes)
     return Baseline(*fields)
-
-
-def save_counts(counts: AtRiskCounts) -> dict[str, Any]:
-    """Return at-risk counts as plain lists and numbers that JSON can hold."""
-    return {
-        "step": counts.step.tolist(),
-        "at_risk": counts.at_risk.tolist(),
-        "deaths": counts.deaths.tolist(),
-        "round_at_risk": counts.round_at_risk.tolist(),
-        "censored": counts.censored.tolist(),
-        "last_time": _saved_time(counts.last_time),
-        **({"by_cause": counts.by_cause.tolist()} if len(counts.by_cause) else {}),
-    }
-
-
-def _read_arms(saved: dict[str, Any]) -> Arms:
-    n_samples, n_events = (
-        np.array(saved[name], dtype=np.int32).reshape(len(saved[name]), -1)
-        for name in ("n_samples", "n_events")
-    )
-    # All at once, as when they are counted: their type is the smallest that holds them all.
-    counts = at_risk_counts(read_counts(arm) for leaf in saved["risk"] for arm in leaf)
-    n_arms = max(len(saved["labels"]), 1)
-    risk = tuple(counts[first : first + n_arms] for first in range(0, len(counts), n_arms))
-    return Arms(tuple(saved["labels"]), n_samples, n_events, risk)
-
-
-def read_counts(leaf: dict[str, Any]) -> dict[str, Any]:
-    """Return the at-risk counts of a leaf; version 1 has neither censored rows nor a last time."""
-    arrays = {"censored": []} | {name: leaf[name] for name in leaf.keys() - {"last_time"}}
-    return {
-        **{name: np.array(values, dtype=np.float64) for name, values in arrays.items()},
-        "last_time": _read_time(leaf.get("last_time")),
-    }
-
-
-def _saved_time(time: float) -> float | None:
-    """Return a time that JSON can hold: None for one that is not known."""
-    return time if np.isfinite(time) else None
-
-
-def _read_time(saved: float | None) -> float:
-    return np.inf if saved is None else float(saved)
