@@ -255,6 +255,14 @@ std::string plan_text(const BoundProblem& bound, int max_depth, int max_splits, 
     return plan(bound.problem, bound.limits(max_depth, max_splits, least), control).text();
 }
 
+std::tuple<double, double> estimate_seconds(const BoundProblem& bound, int max_depth, int max_splits,
+                                            const Input<double, 1>& least, int n_threads,
+                                            std::size_t memory_limit) {
+    const Control control{.n_threads = n_threads, .memory_limit = memory_limit};
+    const Seconds seconds = estimate(bound.problem, bound.limits(max_depth, max_splits, least), control);
+    return {seconds.to_prepare, seconds.in_all};
+}
+
 LocalOptimum search_locally(const BoundProblem& bound, int max_depth, int max_splits,
                             const Input<double, 1>& least, int n_restarts, std::uint64_t seed, double price,
                             double time_limit, int n_threads, const nb::object& progress,
@@ -463,6 +471,8 @@ NB_MODULE(_core, m) {
         .def("plan_text", &plan_text, "max_depth"_a, "max_splits"_a, "least"_a, "time_limit"_a, "n_threads"_a,
              "memory_limit"_a, "wants_progress"_a, "switches"_a,
              "The stages of `solve`, each with about how many seconds it takes on one thread.")
+        .def("estimate", &estimate_seconds, "max_depth"_a, "max_splits"_a, "least"_a, "n_threads"_a,
+             "memory_limit"_a, "About the seconds before a search is stoppable, and of all of it.")
         .def("local_search", &search_locally, "max_depth"_a, "max_splits"_a, "least"_a, "n_restarts"_a,
              "seed"_a, "price"_a, "time_limit"_a, "n_threads"_a, "progress"_a.none(), "stop"_a.none(),
              "cut"_a, "left"_a, "right"_a,

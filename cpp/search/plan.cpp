@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include "columns/chains.hpp"
+#include "columns/regroup.hpp"
+#include "rows/leaf.hpp"
 #include "search/table_solver.hpp"
 #include "search/workers.hpp"
 
@@ -21,70 +23,101 @@ constexpr double quick_steps = 2e6, quick_incumbent_steps = 1e7;
 // The shares of the work at a depth that are done before its sides are solved.
 constexpr double share_of_stumps = 0.9, share_of_side_cache = 2.0 / 3, share_of_screening = 0.9;
 
+// What the second level that kernels do not solve takes, and those beyond, against as many rows and cuts.
+constexpr double share_of_second_level = 0.5, share_of_deep_level = 0.65;
+
 constexpr double tolerances[] = {0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03};
 // A proof takes about so many times as long as a run with tolerance one would.
 constexpr double proof_by_tolerance = 125;
+// A search that should take so many times as long as it may is begun as one that ends in time.
+constexpr double hope = 2;
+// Seconds of preparations, for each column and each cell of the table.
+constexpr double prepare_column = 5e-5, prepare_cell = 1e-8;
+// Screening makes depth three over many columns faster.
+constexpr double many_tables = 500, screening_gain = 4;
+
 constexpr double patience = 60;  // seconds that a proof may take where no time limit says it
-
-// The sum over all sets of so many columns of the product of a number of each of them.
-template <class Number>
-double sum_of_products(const Columns& columns, std::size_t n, const Number& number) {
-    std::vector<double> sums(n + 1, 0.0);
-    sums[0] = 1;
-    for (const Column& column : columns) {
-        if (column.n_cuts == 0) continue;
-        for (std::size_t k = n; k > 0; --k) sums[k] += sums[k - 1] * number(column);
-    }
-    return sums[n];
-}
-
-double sets_of(const Columns& columns, std::size_t n) {
-    return sum_of_products(columns, n, [](const Column&) { return 1; });
-}
-
-// The time to evaluate the tables over so many columns, without adding rows to them.
-double seconds_of_cells(const Columns& columns, std::size_t n) {
-    return sum_of_products(columns, n, [](const Column& c) { return 2.0 * c.n_cuts; }) * evaluate +
-           sum_of_products(columns, n, [](const Column& c) { return c.n_bins; }) * clear;
-}
 
 }  // namespace
 
+Workload::Workload(const Problem& problem, int n_rows_, int width_, int depth_, int kernel_depth_)
+    : n_rows(n_rows_), width(width_), depth(depth_), kernel_depth(kernel_depth_) {
+    std::vector<int> n_cuts(problem.n_columns, 0);
+    for (const Cut& cut : problem.cuts) ++n_cuts[at(cut.column)];
+    for (std::size_t c = 0; c < problem.n_columns; ++c)
+        if (n_cuts[c] > 0) axes.push_back({n_cuts[c], problem.n_bins[c]});
+    n_sides = 2 * static_cast<double>(problem.cuts.size());
+    const int n = std::min(static_cast<int>(axes.size()), 3);
+    if (n == 0) return;
+    n_tables = sets_of(n);
+    tables_size = width * sum_of_products(n, [](const Axis& axis) -> double { return axis.n_bins; });
+}
+
+// The sum over all sets of so many columns of the product of a number of each of them.
+double Workload::sum_of_products(int n, double (*number)(const Axis&)) const {
+    std::vector<double> sums(at(n) + 1, 0.0);
+    sums[0] = 1;
+    for (const Axis& axis : axes)
+        for (std::size_t k = at(n); k > 0; --k) sums[k] += sums[k - 1] * number(axis);
+    return sums[at(n)];
+}
+
+double Workload::sets_of(int n) const {
+    return sum_of_products(n, [](const Axis&) { return 1.0; });
+}
+
+// The time to evaluate the tables over so many columns, without adding rows to them.
+double Workload::seconds_of_cells(int n) const {
+    return (sum_of_products(n, [](const Axis& axis) { return 2.0 * axis.n_cuts; }) * evaluate +
+            sum_of_products(n, [](const Axis& axis) -> double { return axis.n_bins; }) * clear) *
+           (0.5 + 0.25 * width);
+}
+
 double Workload::seconds_to_fill_stumps() const {
     // Then each side of the root needs tables of its rows over pairs.
-    const double of_sides = columns.n_sides() * n_rows * add * sets_of(columns, 2);
-    return of_sides + sets_of(columns, 4) * (n_rows * add + begin) + seconds_of_cells(columns, 4);
+    const double of_sides = n_sides * n_rows * add * sets_of(2);
+    return of_sides + sets_of(4) * (n_rows * add + begin) + seconds_of_cells(4);
 }
 
 double Workload::seconds_to_sweep() const {
     const bool is_shared = can_sweep_root();
-    const double n_sets = sets_of(columns, 3);
-    const double of_side = n_sets * begin / 10 + seconds_of_cells(columns, 3);
-    return columns.n_sides() * of_side * (is_shared ? 0.7 : 1.0) +
-           n_rows * add * n_sets * (is_shared ? columns.size() : columns.n_sides() / 2.0);
+    const double n_sets = sets_of(3);
+    const double of_side = n_sets * begin / 10 + seconds_of_cells(3);
+    return n_sides * of_side * (is_shared ? 0.7 : 1.0) +
+           n_rows * add * n_sets * (is_shared ? static_cast<double>(axes.size()) : n_sides / 2);
 }
 
 // Adding a row to a table costs about as much as copying ten numbers.
-bool Workload::sweep_pays(const Column& column, int n_rows_of_set, double n_rows_of_sides) const {
-    if (kernel_depth < sweep_depth || tables_size * at(column.n_bins + 1) > max_running_tables) return false;
-    return (n_rows_of_sides - n_rows_of_set) * static_cast<double>(n_tables) >
-           0.1 * static_cast<double>(tables_size) * column.n_bins;
+bool Workload::sweep_pays(int n_bins, int n_rows_of_set, double n_rows_of_sides) const {
+    if (kernel_depth < sweep_depth || tables_size * (n_bins + 1) > static_cast<double>(max_running_tables))
+        return false;
+    return (n_rows_of_sides - n_rows_of_set) * n_tables > 0.1 * tables_size * n_bins;
 }
 
-// Beyond the kernels, each level is one for every side of the root. Sets of rows that several of them have in
-// common are solved once.
+// Beyond the kernels, each level is one for every side of the root, but sets of rows that the sides have in
+// common are solved once: k cuts come in k! orders. They have fewer rows and fewer cuts than all.
 double Workload::seconds_to_solve(int of_depth) const {
-    if (of_depth > kernel_depth + 1) return seconds_to_solve(of_depth - 1) * columns.n_sides() / 2;
-    if (of_depth > kernel_depth && kernel_depth == sweep_depth)
-        return std::min(seconds_to_sweep(), seconds_to_fill_stumps());
-    const auto n = at(std::min(of_depth, kernel_depth));
-    const double of_set = n_rows * add * sets_of(columns, n) + seconds_of_cells(columns, n);
-    return of_depth > kernel_depth ? columns.n_sides() * of_set : of_set;
+    const int levels = of_depth - kernel_depth, n = std::min(of_depth, kernel_depth);
+    double seconds = n_rows * add * sets_of(n) + seconds_of_cells(n);
+    if (levels > 0) {
+        seconds = kernel_depth == sweep_depth ? seconds_to_sweep() : n_sides * seconds;
+        if (levels == 1 && depth == of_depth) seconds = std::min(seconds, seconds_to_fill_stumps());
+    }
+    for (int level = 2; level <= levels; ++level)
+        seconds *= (level == 2 ? share_of_second_level : share_of_deep_level) * n_sides / level;
+    return seconds;
+}
+
+double Workload::seconds_to_end(bool has_side_cache) const {
+    double seconds = 0;
+    for (int d = kernel_depth; d <= depth; ++d)
+        if (d != side_cache_depth - 1 || d == depth || !has_side_cache) seconds += seconds_to_solve(d);
+    return seconds;
 }
 
 bool Workload::is_quick(int of_depth) const {
     double n_steps = kernel_steps(1);
-    for (int d = kernel_depth; d < of_depth; ++d) n_steps *= columns.n_sides();
+    for (int d = kernel_depth; d < of_depth; ++d) n_steps *= n_sides;
     return n_steps < quick_steps;
 }
 
@@ -97,8 +130,8 @@ bool Workload::finds_incumbent_quickly() const {
 
 // The steps of the kernels, if the rows are divided into so many sets.
 double Workload::kernel_steps(double n_sets) const {
-    const double n_columns = columns.size();
-    return n_rows * n_columns * n_columns * n_columns / 6 + 8 * n_sets * static_cast<double>(tables_size);
+    const auto n_columns = static_cast<double>(axes.size());
+    return n_rows * n_columns * n_columns * n_columns / 6 + 8 * n_sets * tables_size;
 }
 
 int kernel_depth(const Problem& problem, int depth, const Control& control) {
@@ -115,8 +148,9 @@ std::size_t bytes_of_threads(const Problem& problem, const Workload& load, const
     if (load.depth == sweep_depth) return TableSolver::bytes_of_depth_three(problem);
     int most_bins = 0;
     for (const int n : problem.n_bins) most_bins = std::max(most_bins, n);
-    std::size_t tables = load.tables_size * at(most_bins + 2);
-    if (tables > max_running_tables) tables = 0;
+    const double all_bins = load.tables_size * (most_bins + 2);
+    const std::size_t tables =
+        all_bins > static_cast<double>(max_running_tables) ? 0 : static_cast<std::size_t>(all_bins);
     return at(std::max(1, control.n_threads)) *
            (TableSolver::bytes_of_depth_three(problem) + tables * sizeof(double));
 }
@@ -124,36 +158,39 @@ std::size_t bytes_of_threads(const Problem& problem, const Workload& load, const
 // One more level at a time: each leaves a whole tree, and the order in which to go on.
 Plan plan_sweep(const Workload& load, const Means& means, const Control& control) {
     Plan out{"sweep"};
-    if (load.depth == 0 || load.columns.n_sides() == 0) return out;
+    if (load.depth == 0 || load.n_sides == 0) return out;
     const bool may_end_early = is_timed(control) || control.wants_progress;
+    const int n_threads = std::max(1, control.n_threads);
+    const bool ends_in_time = is_timed(control) && load.seconds_to_end(means.has_side_cache) / n_threads <
+                                                       hope * control.time_limit;
     // The kernels solve their levels at once, which takes long where there are many columns.
     const int first = may_end_early && !load.is_quick(load.kernel_depth) ? 1 : load.kernel_depth;
     for (int depth = first; depth <= load.depth; ++depth) {
         // The depth before the side cache is used only leaves a tree, for searches that may be stopped early.
-        if (depth == side_cache_depth - 1 && means.has_side_cache && !may_end_early) continue;
+        if (depth == side_cache_depth - 1 && means.has_side_cache && (!may_end_early || ends_in_time))
+            continue;
         const double seconds = load.seconds_to_solve(depth);
         Stage solve{.depth = depth, .seconds = seconds, .is_quick = load.is_quick(depth)};
         double share = 0;
-        const auto prepare = [&](Step step, double share_of_step, double times_elapsed, double ahead) {
+        const auto prepare = [&](Step step, double share_of_step, double seconds_ahead) {
             Stage& stage = out.stages.emplace_back(solve);
             stage.step = step;
             stage.share = share = share_of_step;
             stage.seconds = seconds * share;
-            stage.times_elapsed = times_elapsed;
-            stage.seconds_ahead = ahead;
+            stage.seconds_ahead = seconds_ahead;
         };
         // No side of the root is solved before the cache is filled for all. Where time may end before, the
         // most promising sides are solved first instead.
         if (depth == side_cache_depth && means.has_side_cache && means.all_lead)
-            prepare(Step::fill_side_cache, share_of_side_cache, load.columns.n_sides(), 0);
+            prepare(Step::fill_side_cache, share_of_side_cache, seconds / n_threads / hope);
         // Nothing is proven before all stumps are found, so they must be well within the time. A sweep stores
         // what it finds in the cleared table, which pays if it may end in time.
         if (depth == load.kernel_depth + 1 && means.has_stumps) {
-            const double ahead = load.seconds_to_fill_stumps() / control.n_threads;
-            prepare(Step::clear_stumps, 0, 1, ahead);
-            prepare(Step::fill_stumps, share_of_stumps, 1, 2 * ahead);
+            const double ahead = load.seconds_to_fill_stumps() / n_threads;
+            prepare(Step::clear_stumps, 0, ahead);
+            prepare(Step::fill_stumps, share_of_stumps, 2 * ahead);
         }
-        if (depth == load.depth && means.may_screen) prepare(Step::screen, share_of_screening, 0, 0);
+        if (depth == load.depth && means.may_screen) prepare(Step::screen, share_of_screening, 0);
         solve.by_column = depth == sweep_depth + 1;
         solve.seconds = seconds * (1 - share);
         out.stages.push_back(solve);
@@ -163,6 +200,30 @@ Plan plan_sweep(const Workload& load, const Means& means, const Control& control
                                   .seconds = seconds * (load.depth - depth),
                                   .is_quick = load.finds_incumbent_quickly()});
     }
+    return out;
+}
+
+Seconds estimate(const Problem& problem, const Limits& limits, const Control& control) {
+    const Regrouped columns = regrouped(problem, control.switches);
+    const Problem& grouped = columns.problem;
+    const auto n_columns = static_cast<double>(problem.n_columns);
+    Seconds out{n_columns * (prepare_column + prepare_cell * static_cast<double>(problem.n_rows)), 0};
+    out.in_all = out.to_prepare;
+    const int depth = static_cast<int>(split_budgets(limits, static_cast<int>(problem.n_rows)).size()) - 1;
+    if (depth == 0 || grouped.cuts.empty()) return out;
+    if (bisects(grouped, limits, control)) {
+        // The leaves of all trees with some cuts on a path, in any order: an order of magnitude.
+        const double n_sides = 2 * static_cast<double>(grouped.cuts.size());
+        out.in_all += evaluate * std::exp(depth * std::log(n_sides) - std::lgamma(depth + 1));
+        return out;
+    }
+    double n_rows = 1;  // distinct ones, at most
+    for (const int n : grouped.n_bins) n_rows = std::min(n_rows * n, static_cast<double>(problem.n_rows));
+    const Workload load(grouped, static_cast<int>(n_rows), LeafValue(grouped, limits, grouped.grid).width(),
+                        depth, kernel_depth(grouped, depth, control));
+    const double seconds =
+        load.seconds_to_end(load.kernel_depth == sweep_depth) / std::max(1, control.n_threads);
+    out.in_all += depth == sweep_depth && load.n_tables > many_tables ? seconds / screening_gain : seconds;
     return out;
 }
 

@@ -24,9 +24,9 @@ struct Stage {
     double tolerance = 0;    // of a bisection: the share of the loss up to which it proves the optimum
 
     // A stage that leaves no tree is left out unless so much fits into the time limit.
-    double times_elapsed = 0, seconds_ahead = 0;
+    double seconds_ahead = 0;
     bool fits(double elapsed, double time_limit) const {
-        return elapsed * times_elapsed + seconds_ahead < time_limit;
+        return seconds_ahead == 0 || elapsed + seconds_ahead < time_limit;
     }
 };
 
@@ -40,6 +40,13 @@ struct Plan {
 // The plan that `solve` follows.
 Plan plan(const Problem& problem, const Limits& limits, const Control& control);
 
+// Seconds of a search without a time limit on these threads, by the sizes of the table: what it prepares,
+// deaf to the clock, and all of it.
+struct Seconds {
+    double to_prepare, in_all;
+};
+Seconds estimate(const Problem& problem, const Limits& limits, const Control& control);
+
 // Kernels of this depth are swept: tables of sides are differences of running tables, of so many doubles.
 constexpr int sweep_depth = 3;
 constexpr std::size_t max_running_tables = std::size_t{1} << 24;
@@ -48,25 +55,35 @@ constexpr int side_cache_depth = 5;
 
 // The sizes that the costs of a sweep depend on.
 struct Workload {
-    const Columns& columns;
-    int n_rows;  // distinct ones
+    struct Axis {
+        int n_cuts, n_bins;
+    };
+    std::vector<Axis> axes;  // columns with cuts
+    int n_rows;              // distinct ones
+    int width;               // of the sums of a row
     int depth, kernel_depth;
-    std::size_t n_tables, tables_size;  // over three columns: their number, and all their doubles
+    double n_sides = 0, n_tables = 0, tables_size = 0;  // tables over three columns, and all their doubles
+
+    Workload(const Problem& problem, int n_rows, int width, int depth, int kernel_depth);
 
     double seconds_to_fill_stumps() const;
     double seconds_to_sweep() const;  // all sides of the root, at the depth after that of the kernels
     bool stumps_pay() const { return seconds_to_fill_stumps() < seconds_to_sweep(); }
 
     // Whether running tables of a column pay for a set of rows whose sides have so many rows together.
-    bool sweep_pays(const Column& column, int n_rows_of_set, double n_rows_of_sides) const;
+    bool sweep_pays(int n_bins, int n_rows_of_set, double n_rows_of_sides) const;
 
     double seconds_to_solve(int depth) const;
+    double seconds_to_end(bool has_side_cache) const;  // all depths
     bool is_quick(int depth) const;
     bool finds_incumbent_quickly() const;
 
  private:
-    bool can_sweep_root() const { return tables_size <= max_running_tables / 8; }
+    bool can_sweep_root() const { return tables_size <= static_cast<double>(max_running_tables) / 8; }
     double kernel_steps(double n_sets) const;
+    double sum_of_products(int n, double (*number)(const Axis&)) const;
+    double sets_of(int n) const;
+    double seconds_of_cells(int n) const;
 };
 
 // The levels that kernels solve at once, and what they and running tables take of the memory on all threads.

@@ -12,9 +12,10 @@ Recursion::Recursion(const Problem& problem, const Limits& limits, const Control
       budget_(split_budgets(limits, rows_.all.n)),
       columns_(problem, kernel_depth(problem, depth(), control)),
       tables_(columns_, rows_, kernel_depth(problem, depth(), control), workers.stop_flag()),
+      workload_(problem, rows_.all.n, rows_.leaf.width(), depth(), tables_.depth()),
       root_sides_(columns_, rows_.all),
       memory_left_(control.memory_limit -
-                   std::min(control.memory_limit, bytes_of_threads(problem, workload(), control))),
+                   std::min(control.memory_limit, bytes_of_threads(problem, workload_, control))),
       cache_(budget_.size()),
       root_profiles_(at(columns_.n_sides())) {
     if (!use_.share || tables_.depth() < sweep_depth) return;
@@ -27,7 +28,7 @@ Recursion::Recursion(const Problem& problem, const Limits& limits, const Control
 // A table of stumps may take half of the memory.
 void Recursion::make_stumps(const Problem& problem, std::size_t memory_limit) {
     // A filled one serves all cuts of the root.
-    if (use_.fill && depth() == sweep_depth + 1 && problem.all_lead() && workload().stumps_pay()) {
+    if (use_.fill && depth() == sweep_depth + 1 && problem.all_lead() && workload_.stumps_pay()) {
         stumps_.emplace(columns_, memory_limit / 2 / sizeof(double));
         if (stumps_->has_room()) {
             memory_left_ -= stumps_->bytes();
@@ -146,7 +147,7 @@ bool Recursion::sweep_pays(const RowSet& rows, const Column& column, const SideC
     if (!use_.sweep || unsolved.size() < 2) return false;
     double n_rows_of_sides = 0;
     for (const int s : unsolved) n_rows_of_sides += sides.n[at(column.first_side() + s)];
-    return workload().sweep_pays(column, rows.n, n_rows_of_sides);
+    return workload_.sweep_pays(column.n_bins, rows.n, n_rows_of_sides);
 }
 
 // Rows are added to the tables once, bin by bin. The tables of any side are then differences.

@@ -31,9 +31,7 @@ class Recursion {
     const Rows& rows() const { return rows_; }
     const Columns& columns() const { return columns_; }
     const TableSolver& tables() const { return tables_; }
-    Workload workload() const {
-        return {columns_, rows_.all.n, depth(), tables_.depth(), tables_.n_tables(), tables_.tables_size()};
-    }
+    const Workload& workload() const { return workload_; }
     int depth() const { return static_cast<int>(budget_.size()) - 1; }
     int n_splits() const { return budget_.back(); }
     int budget(int depth) const { return budget_[at(depth)]; }
@@ -98,6 +96,7 @@ class Recursion {
     const std::vector<int> budget_;  // by depth: the most splits that a tree of this depth may have
     const Columns columns_;
     const TableSolver tables_;
+    const Workload workload_;
     const SideCounts root_sides_;
     std::atomic<std::size_t> memory_left_;
     std::vector<Cache<Profile>> cache_;  // by depth

@@ -50,13 +50,12 @@ TableSolver::TableSolver(const Columns& columns, const Rows& rows, int depth, co
     for (const bool is_kept : {false, true}) {
         if (is_kept && size > most_kept) break;
         if (is_kept) triples_.assign(n * n * n, 0);
-        size = n_tables_ = 0;
+        size = 0;
         for (std::size_t i = 0; i < n; ++i)
             for (std::size_t j = i + 1; j < n; ++j)
                 for (std::size_t k = j + 1; k < n; ++k) {
                     if (is_kept) triples_[(i * n + j) * n + k] = size;
                     size += bins(i) * bins(j) * bins(k) * at(width_);
-                    ++n_tables_;
                 }
     }
     layout_ = {static_cast<int>(n), table_bins_.data(), triples_.data(), size};

@@ -65,7 +65,6 @@ class TableSolver {
     bool can_be_given() const { return !triples_.empty() || layout_.size == 0; }
     const TableLayout& layout() const { return layout_; }
     int column_of(int axis) const { return order_[at(axis)]; }
-    std::size_t n_tables() const { return n_tables_; }
     // Small tables stay in the cache all together, and pairs are margins of them.
     bool is_small() const { return layout_.size <= std::size_t{1} << 19; }
 
@@ -97,7 +96,6 @@ class TableSolver {
     std::vector<int> table_bins_;
     std::vector<std::size_t> triples_;
     TableLayout layout_{};
-    std::size_t n_tables_ = 0;
 };
 
 }  // namespace surtree

@@ -68,6 +68,17 @@ def test_a_search_that_may_be_stopped_leaves_a_tree_at_each_depth():
     assert len(stages(wide.plan_text(Limits(4)))[1]) < len(watched)
 
 
+def test_a_search_that_should_end_in_time_goes_straight_to_its_end():
+    rows = problem()
+    untimed = stages(rows.plan_text(Limits(5)))
+    _, whole = rows.estimate(Limits(5), n_jobs=1)
+    assert stages(rows.plan_text(Limits(5), time_limit=whole, n_jobs=1)) == untimed
+    # Hardly any time: a tree of depth four is better than none.
+    _, late = stages(rows.plan_text(Limits(5), time_limit=whole / 100, n_jobs=1))
+    assert ("4", "solve") in late
+    assert ("4", "solve") not in untimed[1]
+
+
 @pytest.mark.parametrize(
     ("depth", "switches", "stage"),
     [
@@ -93,6 +104,42 @@ def test_long_columns_are_bisected():
         0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03,
     ]  # fmt: skip
     assert text.endswith("depth 3: bisect\n")
+
+
+@pytest.mark.parametrize("depth", [0, 3, 4, 5, 6])
+def test_one_estimate_comes_before_a_search_and_with_its_plan(depth):
+    rows = problem(n_rows=3000)
+    before, whole = rows.estimate(Limits(depth), n_jobs=1)
+    text = rows.plan_text(Limits(depth))
+    planned = sum(float(number) for number in re.findall(r"about (\S+) s", text))
+    incumbent = re.search(r"incumbent, about (\S+) s", text)
+    planned -= float(incumbent[1]) if incumbent else 0.0
+    assert whole - before == pytest.approx(planned, rel=0.1)
+    assert rows.estimate(Limits(depth), n_jobs=2) == pytest.approx((before, (before + whole) / 2))
+
+
+def test_binary_columns_of_one_variable_are_estimated_as_one():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 4))
+    y = target(event=rng.random(500) < 0.7, time=rng.exponential(np.exp(-X[:, 0])))
+
+    def estimate(table):
+        encoder = Encoder(n_thresholds=8)
+        weight = np.ones(500)
+        binned = encoder.fit_encode(read_table(encoder, table, reset=True), weight)
+        rows = read_target(y, 500)
+        sums = RELATIVE_RISK.row_sums(rows, weight, nelson_aalen(rows, weight))
+        before, whole = Problem(binned, sums).estimate(Limits(5), n_jobs=1)
+        return encoder, whole - before
+
+    encoder, raw = estimate(X)
+    _, binary = estimate(encoder.transform(X).astype(float))
+    assert binary == pytest.approx(raw, rel=0.3)
+
+
+def test_every_threshold_is_estimated_as_more_than_some():
+    few, every = problem(n_columns=2), problem(n_columns=2, n_thresholds=None)
+    assert every.estimate(Limits(3))[1] > 100 * few.estimate(Limits(3))[1]
 
 
 def test_estimates_grow_with_depth_and_rows():

@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 
 from surtree._support.status import Status
 from surtree._support.types import Floats
-from surtree.solver._effort import seconds_at_least
 from surtree.solver._incumbent import best_of
 from surtree.solver._restriction import longest
 from surtree.solver._watch import Watch
@@ -41,7 +40,7 @@ from surtree.survival.row_sums import Sums
 # joblib's backends that stay on this machine. There, threads of the core do better: they share what
 # they have solved.
 LOCAL_BACKENDS = ("loky", "multiprocessing", "sequential", "threading")
-# A search that takes no longer than this by estimate, which is an order of magnitude, stays here;
+# A search that takes no longer than this by estimate stays here;
 # and so does one that ends within these seconds, or this share of its time limit.
 LEAST_ESTIMATE, SECONDS_HERE, SHARE_HERE = 10.0, 10.0, 0.1
 # Tasks per worker, for load balancing.
@@ -64,14 +63,15 @@ def n_workers(problem: Problem, limits: Limits, n_jobs: int | None) -> int:
     can_be_divided = depth > KERNEL_DEPTH or (
         depth > 1 and longest(problem.binned) > Switches().bisect
     )
-    seconds = seconds_at_least(problem.binned, depth)
-    if n_jobs is not None or not can_be_divided or seconds < LEAST_ESTIMATE:
+    if n_jobs is not None or not can_be_divided:
         return 0
     from joblib import effective_n_jobs
     from joblib.parallel import BACKENDS, get_active_backend
 
     local = tuple(BACKENDS[name] for name in LOCAL_BACKENDS if name in BACKENDS)
     if isinstance(get_active_backend()[0], local) or _is_worker():
+        return 0
+    if problem.estimate(limits)[1] < LEAST_ESTIMATE:
         return 0
     return int(effective_n_jobs(None))
 

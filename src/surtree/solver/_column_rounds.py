@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree._support.types import Floats
-from surtree.solver._effort import seconds_at_least
 from surtree.solver._restriction import Restricted, only_columns
 from surtree.solver._watch import Watch
 from surtree.solver.clock import Clock
@@ -46,6 +45,7 @@ class ColumnRounds:
         self._n_jobs = n_jobs
         self._random = np.random.default_rng(0)
         self._seconds = _FIRST_SECONDS
+        _, self._of_all = problem.estimate(limits, n_jobs=n_jobs)
         self._idle = 0
         self._n_rounds = 0
         self._ranked_for: bytes | None = None
@@ -84,10 +84,9 @@ class ColumnRounds:
 
     def _n_columns(self) -> int:
         """Return how many columns are solved in the seconds of a round, cuts being alike."""
-        binned, depth = self._problem.binned, self._limits.max_depth
-        every = len(binned.bins)
+        every = len(self._problem.binned.bins)
         # Seconds grow with the columns to the power of the depth, or faster where there are few.
-        share = (self._seconds / max(seconds_at_least(binned, depth), 1e-12)) ** (1 / depth)
+        share = (self._seconds / max(self._of_all, 1e-12)) ** (1 / self._limits.max_depth)
         return min(every, max(int(share * every), 1))
 
     def _choose(self, tree: TreeTopology) -> Lines:

@@ -175,6 +175,14 @@ class Problem:
             switches=_core_switches(switches),
         )
 
+    def estimate(
+        self, limits: Limits, *, n_jobs: int | None = None, memory_limit: int | None = None
+    ) -> tuple[float, float]:
+        """Return about the seconds before `solve` looks at the clock, and of all of it."""
+        return self._core.estimate(
+            **self._limits(limits), n_threads=n_threads(n_jobs), memory_limit=_bytes(memory_limit)
+        )
+
     def local_search(
         self,
         limits: Limits,

@@ -12,7 +12,6 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver._certificate import certify
 from surtree.solver._cluster import n_workers, solve_on_workers
-from surtree.solver._effort import seconds_at_least, seconds_before
 from surtree.solver._incumbent import best_of, first_tree, improve, of_tree
 from surtree.solver._restriction import longest, quantiles, restrict
 from surtree.solver._watch import Watch
@@ -30,9 +29,9 @@ from surtree.survival.row_sums import Sums
 # A search of more seconds than this, or than this share of its time limit, starts from a tree by
 # local search: that is what an early end has at least.
 LONG, LONG_SHARE = 1.0, 0.1
-# The share of the time limit for local search where the search may end in time, where hardly, and
-# where not: it takes several times as long by estimate.
-SHARE_IF_IN_TIME, SHARE_IF_HARDLY, SHARE_IF_NOT, SEVERAL = 0.3, 0.5, 0.7, 3.0
+# The share of the time limit for local search where the search may end in time, and where not: it
+# takes several times as long by estimate.
+SHARE_IF_IN_TIME, SHARE_IF_NOT, SEVERAL = 0.05, 0.7, 3.0
 # Without a time limit, as many seconds at most: somebody watches and may end the search.
 MOST_WATCHED = 10.0
 # Up to this number of cells of the table times the squared depth, the first descent is not cut
@@ -105,7 +104,7 @@ def _solve_from(
     known: Solution | None, problem: Problem, how: SearchSettings, clock: Clock, watch: Watch
 ) -> Solution:
     """Search over all cuts, from trees that are known."""
-    if known is not None and (watch.stopped or _is_too_late(problem, clock)):
+    if known is not None and (watch.stopped or _is_too_late(problem, how, clock)):
         status: Status = "interrupted" if watch.stopped else "time_limit"
         return replace(known, status=status, gain_bounds=_no_bounds(known, problem.sums))
     if known is not None:
@@ -171,7 +170,7 @@ def _first_look(
     Where it will end in time by all appearances, a single descent is enough.
     """
     start = perf_counter()
-    seconds, left = seconds_at_least(problem.binned, how.limits.max_depth), clock.left()
+    (_, seconds), left = _estimate(problem, how), clock.left()
     if left is None:
         if seconds < LONG or not watch.is_on:
             return known
@@ -179,8 +178,8 @@ def _first_look(
     else:
         if how.limits.max_depth <= 3 and seconds < LONG_SHARE * left:
             return known
-        share = SHARE_IF_HARDLY if seconds < SEVERAL * left else SHARE_IF_NOT
-        budget = min(SHARE_IF_IN_TIME * left, seconds) if seconds < left else share * left
+        share = SHARE_IF_IN_TIME if seconds < SEVERAL * left else SHARE_IF_NOT
+        budget = min(share * left, seconds)
     first = first_tree(
         problem,
         how.limits,
@@ -229,10 +228,17 @@ def _solve(
     )
 
 
-def _is_too_late(problem: Problem, clock: Clock) -> bool:
+def _is_too_late(problem: Problem, how: SearchSettings, clock: Clock) -> bool:
     """Tell whether already the preparations of a search take longer than there is time."""
-    left, before = clock.left(), seconds_before(problem.binned)
-    return left is not None and left < before and before > SHORT
+    left = clock.left()
+    if left is None:
+        return False
+    before, _ = _estimate(problem, how)
+    return left < before and before > SHORT
+
+
+def _estimate(problem: Problem, how: SearchSettings) -> tuple[float, float]:
+    return problem.estimate(how.limits, n_jobs=how.n_jobs, memory_limit=how.memory_limit)
 
 
 def _no_bounds(solution: Solution, sums: Sums) -> Floats:
