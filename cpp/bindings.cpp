@@ -17,6 +17,8 @@
 #include "kernel/kernels.hpp"
 #include "local/local_search.hpp"
 #include "problem.hpp"
+#include "rows/at_risk.hpp"
+#include "rows/digest.hpp"
 #include "rows/rows.hpp"
 #include "search/near_trees.hpp"
 #include "search/plan.hpp"
@@ -335,6 +337,73 @@ Output<std::int32_t> find_tree_leaves(const BoundProblem& bound, const Ints& cut
     return output(std::move(leaf_of_row));
 }
 
+// Throws unless each of some rows is one of so many.
+void require_indices(const Input<std::int64_t, 1>& indices, std::size_t end, std::size_t n_rows) {
+    if (indices.shape(0) != n_rows) throw nb::value_error("arrays of different numbers of rows");
+    require_bins(indices.data(), n_rows, end, "an index beyond the end");
+}
+
+RowWeights row_weights(const Input<double, 2>& parts, std::size_t n_rows) {
+    if (parts.shape(1) != n_rows) throw nb::value_error("arrays of different numbers of rows");
+    return {parts.data(), parts.shape(0), n_rows};
+}
+
+auto count_row_risk(const Input<std::int64_t, 1>& order, const Input<double, 1>& time,
+                    const Input<bool, 1>& event, const Input<double, 2>& weight) {
+    require_indices(order, time.shape(0), time.shape(0));
+    if (event.shape(0) != time.shape(0)) throw nb::value_error("arrays of different numbers of rows");
+    RiskTable table = count_risk(order.data(), time.data(), event.data(), row_weights(weight, time.shape(0)));
+    return std::tuple(output(std::move(table.times)), output(std::move(table.at_risk)),
+                      output(std::move(table.deaths)));
+}
+
+Output<std::int64_t> count_row_steps(const Input<std::int64_t, 1>& order, const Input<double, 1>& time,
+                                     const Input<double, 1>& times) {
+    require_indices(order, time.shape(0), time.shape(0));
+    return output(count_steps(order.data(), time.data(), time.shape(0), times.data(), times.shape(0)));
+}
+
+// Rows of groups as Python has them: group, step, time and the parts of the weight.
+using BoundGroupRows =
+    std::tuple<Input<std::int64_t, 1>, Input<std::int64_t, 1>, Input<double, 1>, Input<double, 2>>;
+
+GroupRows group_rows(const BoundGroupRows& rows, std::size_t n_groups, std::size_t n_times) {
+    const auto& [group, step, time, weight] = rows;
+    const std::size_t n_rows = time.shape(0);
+    require_indices(group, n_groups, n_rows);
+    require_indices(step, n_times + 1, n_rows);
+    return {group.data(), step.data(), time.data(), row_weights(weight, n_rows)};
+}
+
+auto count_groups_at_risk(std::size_t n_groups, std::size_t n_times, const BoundGroupRows& leaving,
+                          const Input<bool, 1>& event, const Input<bool, 1>& censored, double censored_scale,
+                          std::size_t censored_parts, const BoundGroupRows& entering,
+                          const Input<double, 1>& round_times) {
+    const GroupRows leave = group_rows(leaving, n_groups, n_times);
+    const GroupRows enter = group_rows(entering, n_groups, n_times);
+    if (event.shape(0) != leave.weight.n_rows || censored.shape(0) != leave.weight.n_rows)
+        throw nb::value_error("arrays of different numbers of rows");
+    if (enter.weight.n_parts != leave.weight.n_parts || censored_parts == 0 || round_times.shape(0) == 0 ||
+        round_times(0) != 0)
+        throw nb::value_error("weights in different parts, or times that do not begin at zero");
+    GroupsAtRisk all = count_groups(n_groups, n_times, leave, event.data(), censored.data(), censored_scale,
+                                    censored_parts, enter, to_vector(round_times));
+    return std::tuple(output(std::move(all.n_steps)), output(std::move(all.step)),
+                      output(std::move(all.at_risk)), output(std::move(all.deaths)),
+                      output(std::move(all.round_at_risk)), output(std::move(all.n_censored)),
+                      output(std::move(all.censored)), output(std::move(all.last_time)));
+}
+
+Output<std::uint16_t> bin_columns(const Input<double, 2>& values, const Input<double, 2>& thresholds) {
+    if (values.shape(0) != thresholds.shape(0)) throw nb::value_error("thresholds for each column");
+    const std::size_t n_rows = values.shape(1), n_thresholds = thresholds.shape(1);
+    std::vector<std::uint16_t> bins(values.size());
+    for (std::size_t c = 0; c < values.shape(0); ++c)
+        bin_values(values.data() + c * n_rows, n_rows, thresholds.data() + c * n_thresholds, n_thresholds,
+                   bins.data() + c * n_rows);
+    return output(std::move(bins));
+}
+
 // One column after the other, each with room for the same number of bins.
 template <class Bin>
 auto sum_columns(const Input<Bin, 2>& bins, std::size_t n_bins, const Input<double, 2>& weight) {
@@ -512,6 +581,28 @@ NB_MODULE(_core, m) {
     m.def("sum_bins", &sum_columns<std::uint16_t>, "bins"_a, "n_bins"_a, "weight"_a,
           "Rows in each bin, the two halves of the hash of these rows, and the parts of their weight.");
     m.def("sum_bins", &sum_columns<std::int64_t>, "bins"_a, "n_bins"_a, "weight"_a);
+    m.def("bin_columns", &bin_columns, "values"_a, "thresholds"_a,
+          "For each column, how many thresholds each value is above; one more than all for no number.");
+    m.def("count_risk", &count_row_risk, "order"_a, "time"_a, "event"_a, "weight"_a,
+          "Distinct times of events, and the parts of the weight at risk and of the events at each.");
+    m.def("count_steps", &count_row_steps, "order"_a, "time"_a, "times"_a,
+          "For each row, how many of some times are not after its own.");
+    m.def("count_groups", &count_groups_at_risk, "n_groups"_a, "n_times"_a, "leaving"_a, "event"_a,
+          "censored"_a, "censored_scale"_a, "censored_parts"_a, "entering"_a, "round_times"_a,
+          "Who is at risk over time in each of some groups of rows.");
+    m.def(
+        "hash_rows",
+        [](const Input<double, 2>& words) {
+            return output(hash_rows(words.data(), words.shape(0), words.shape(1)));
+        },
+        "words"_a, "A hash of each row, from the words that describe it.");
+    m.def(
+        "sum_hashes",
+        [](const Input<std::uint64_t, 1>& hashes, std::size_t n_tables, std::size_t n_cells) {
+            return output(sum_hashes(hashes.data(), hashes.shape(0), n_tables, n_cells));
+        },
+        "hashes"_a, "n_tables"_a, "n_cells"_a,
+        "Sums of hashes, of their squares, and over the cells of tables.");
     m.def(
         "end_searches", [] { searches.end(); },
         "Stops the searches of all threads, and waits for them: for the exit of the interpreter.");

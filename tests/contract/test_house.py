@@ -12,7 +12,7 @@ ROOT = Path(surtree.__file__).parent
 # Lines of Python of each room. One that needs more deletes first, or raises its line here and says
 # why in the commit.
 BUDGET = {
-    "_support": 1150,
+    "_support": 1290,
     "averages": 2110,
     "cli": 4300,
     "cuts": 1850,
@@ -24,7 +24,7 @@ BUDGET = {
     "export": 2100,
     "fitting": 640,
     "heuristics": 1070,
-    "metrics": 1900,
+    "metrics": 1960,
     "model_selection": 1430,
     "outcomes": 3850,
     "plot": 1850,
@@ -34,7 +34,7 @@ BUDGET = {
     "solver": 2400,
     "summary": 900,
     "survival": 2800,
-    "tree": 3120,
+    "tree": 2960,
     "validation": 3450,
     "verification": 1150,
     "words": 300,

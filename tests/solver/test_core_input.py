@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from problems import relative_risk_rows
-from surtree.solver.core import Problem, sum_bins
+from surtree._support.compiled import sum_bins
+from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows
 
 

@@ -26,6 +26,8 @@ _MOST_WHOLE = 2.0**53
 _LAST_BIT = -1074
 # Where there are fractions, some are among the first terms.
 _A_FEW = 16
+# Up to so many sums are put together one by one.
+_FEW_SUMS = 100
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,9 @@ class Grid:
         """Return the sum of sums of parts, given as (n_parts, ...), rounded once."""
         if len(sums) == 1:
             return np.asarray(sums[0])
+        if sums[0].size <= _FEW_SUMS:
+            totals = map(math.fsum, sums.reshape(len(sums), -1).T.tolist())
+            return np.fromiter(totals, np.float64).reshape(sums.shape[1:])
         parts = self._carried(sums)
         # As `math.fsum` does: add from the coarsest part on, until something is lost by rounding.
         total, lost, rest = parts[0], np.zeros_like(parts[0]), np.zeros_like(parts[0])
@@ -128,6 +133,11 @@ class Terms:
     @cached_property
     def total(self) -> float:
         return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
+
+    @cached_property
+    def are_ones(self) -> bool:
+        """Whether all terms are one."""
+        return not self.grid.units and bool((self.parts == 1).all())
 
     def take(self, rows: slice | NDArray[Any]) -> Terms:
         """Return some of the terms, given by a slice, by their positions or by a mask."""

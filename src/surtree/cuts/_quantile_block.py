@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.compiled import bin_columns, sum_bins
 from surtree._support.exact import Terms, quantile_positions
 from surtree._support.types import Floats
 from surtree.cuts.thresholds import midpoint
-from surtree.solver.core import sum_bins
 
 # Columns longer than this are not sorted: a selection of the values at the quantiles is faster.
 LONG = 50_000
@@ -33,7 +33,7 @@ class QuantileColumn:
 
 
 def quantile_columns(
-    values: Floats, n_thresholds: int, weight: Terms | None
+    values: Floats, n_thresholds: int, weight: Terms
 ) -> list[QuantileColumn | None]:
     # With as many thresholds as rows, every midpoint is one.
     if values.shape[1] < 2 or n_thresholds >= values.shape[1]:
@@ -46,7 +46,7 @@ def quantile_columns(
         return [None] * len(values)
     if usable.size < len(values):
         values, thresholds = values[usable], thresholds[usable]
-    bins = _bins(values, thresholds)
+    bins = bin_columns(values, thresholds)
     columns = _columns(bins, thresholds, n_thresholds, weight)
     out: list[QuantileColumn | None] = [None] * is_usable.size
     for index, column in zip(usable.tolist(), columns, strict=True):
@@ -98,28 +98,17 @@ def _order_statistics(
     return is_finite & (n_distinct > n_thresholds + 1), lower, upper
 
 
-def _bins(values: Floats, thresholds: Floats) -> NDArray[np.uint16]:
-    """Return how many thresholds of its column each value is above; all, and one more, if none."""
-    narrow = np.uint8 if thresholds.shape[1] < 254 else np.uint16
-    bins = np.zeros(values.shape, dtype=narrow)
-    for threshold in thresholds.T:
-        bins += values > threshold[:, None]
-    missing = np.isnan(values)
-    if missing.any():
-        bins[missing] = thresholds.shape[1] + 1
-    return bins.astype(np.uint16)
-
-
 def _columns(
-    bins: NDArray[np.uint16], thresholds: Floats, n_thresholds: int, weight: Terms | None
+    bins: NDArray[np.uint16], thresholds: Floats, n_thresholds: int, weight: Terms
 ) -> list[QuantileColumn]:
     n_columns, n_bins = len(bins), n_thresholds + 1
     n, low, high, weighed = (
-        sums.reshape(n_columns, -1) for sums in sum_bins(bins, n_bins + 1, weight)
+        sums.reshape(n_columns, -1)
+        for sums in sum_bins(bins, n_bins + 1, None if weight.are_ones else weight)
     )
     has_missing = n[:, n_bins] > 0
     n_above, low_above, high_above = (_above(sums[:, :n_bins]) for sums in (n, low, high))
-    weight_above = n_above.astype(np.float64) if weight is None else _above(weighed[:, :n_bins])
+    weight_above = n_above.astype(np.float64) if weight.are_ones else _above(weighed[:, :n_bins])
     keys = np.stack((low_above, high_above), axis=1)
     # Where there are no rows between two thresholds, both divide the rows alike: keep the first.
     is_new = (n[:, : n_bins - 1] > 0) & (n_above > 0)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.compiled import bin_columns, sum_bins
 from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.cuts._quantile_block import QuantileColumn, neighbours
@@ -24,13 +25,14 @@ from surtree.cuts.categories import (
 from surtree.cuts.cut import Cut
 from surtree.cuts.thresholds import distinct_values, first_of_each, quantile_thresholds, readable
 from surtree.data.table import Column
-from surtree.solver.core import sum_bins
 
 Positions = NDArray[np.intp]
 Bins = NDArray[np.uint16] | NDArray[np.intp]
 
-# Up to this number of thresholds, comparing all values with each is faster than a binary search.
+# Up to this number of edges, comparing all values with each is faster than a binary search.
 _FEW = 24
+# Columns of up to so many cells are counted together.
+_CELLS_TOGETHER = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,30 +64,27 @@ class CandidateCuts:
     given: bool = False
     held: CutSupport | None = None  # the rows for which each cut holds, where they are known
 
-    def support(self, weight: Terms | None = None) -> CutSupport:
-        """Return the rows for which each cut holds: their number, hash and weight."""
-        if self.held is not None:
-            return self.held
-        n, low, high, weighed = sum_bins(self.bins, self.n_bins + 1, weight)
-        return self.support_of(n, low, high, None if weight is None else weighed)
-
     def support_of(
         self,
         n: NDArray[np.int64],
         low: NDArray[np.uint64],
         high: NDArray[np.uint64],
-        weight: Floats | None,
+        weight: Floats | None = None,
     ) -> CutSupport:
-        """Return the same, from what is known of each bin; that of missing values is the last."""
-        counts = self._over_bins(np.array((n.view(np.uint64), low, high)))
+        """Return the rows for which each cut holds, by the rows of each bin: number, hash, weight.
+
+        That of missing values is the last bin.
+        """
+        counts = self.over_bins(np.array((n.view(np.uint64), low, high)))
         n_rows = counts[0].view(np.int64)
         return CutSupport(
             n_rows,
             counts[1:],
-            n_rows.astype(np.float64) if weight is None else self._over_bins(weight[None])[0],
+            n_rows.astype(np.float64) if weight is None else self.over_bins(weight[None])[0],
         )
 
-    def _over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
+    def over_bins(self, sums: NDArray[Any]) -> NDArray[Any]:
+        """Sum over the bins of each cut, for each kind of sum."""
         before = np.zeros((len(sums), sums.shape[1] + 1), dtype=sums.dtype)
         np.cumsum(sums, axis=1, out=before[:, 1:])
         held = before[:, self.last + 1] - before[:, self.first]
@@ -108,7 +107,7 @@ class CandidateCuts:
 def candidate_cuts(
     index: int,
     column: Column,
-    weight: Floats,
+    weight: Terms,
     repeats: Floats | None,
     *,
     n_thresholds: int | None,
@@ -216,14 +215,13 @@ def _ordered_cuts(
 def _category_cuts(
     plain: Cut,
     column: Column,
-    weight: Floats,
+    weight: Terms,
     max_categories: int,
     category_cuts: CategoryCuts,
     risk: Callable[[Positions, int], Floats] | None,
 ) -> CandidateCuts:
-    present_rows = ~column.missing if column.has_missing else slice(None)
-    codes, weight = column.values[present_rows], weight[present_rows]
-    frequency = Terms.of(weight).total_by(codes, len(column.categories))
+    # That of missing values is the first.
+    frequency = weight.total_by(column.values + 1, len(column.categories) + 1)[1:]
     present = np.flatnonzero(frequency)
     single = present
     if len(present) > max_categories:
@@ -231,7 +229,8 @@ def _category_cuts(
         single = np.sort(most_frequent[: max_categories - 1])
     is_pooled = len(single) < len(present)
     n_bins = len(single) + is_pooled
-    bin_of = np.full(len(column.categories), len(single))
+    narrow = np.uint16 if n_bins < 2**16 - 1 else np.intp
+    bin_of = np.full(len(column.categories), len(single), dtype=narrow)
     bin_of[single] = np.arange(len(single))
     bins = bin_of[column.values]
     # The category of each bin; -1 for all that have no bin of their own.
@@ -241,8 +240,12 @@ def _category_cuts(
     if category_cuts == "subsets" and 3 < n_bins <= MOST_FOR_SUBSETS:
         sets = all_subsets(n_bins)
     elif category_cuts == "subsets" and n_bins > MOST_FOR_SUBSETS and risk is not None:
-        rank = rank_by_risk(risk(np.where(column.missing, -1, bins), n_bins))
-        bins, code, sets = rank[bins], code[np.argsort(rank)], singles_and_prefixes(rank)
+        rank = rank_by_risk(risk(np.where(column.missing, -1, bins.astype(np.intp)), n_bins))
+        bins, code, sets = (
+            rank[bins].astype(narrow),
+            code[np.argsort(rank)],
+            singles_and_prefixes(rank),
+        )
     if column.has_missing:
         bins[column.missing] = n_bins
 
@@ -269,10 +272,8 @@ def bins_above(values: Floats, edges: Floats) -> Bins:
     """Return how many of the edges, which ascend, each value is not below."""
     if len(edges) > _FEW:
         return np.searchsorted(edges, values, side="right")
-    bins = np.zeros(len(values), dtype=np.uint8)
-    for edge in edges:
-        bins += values >= edge
-    return bins.astype(np.uint16)
+    bins: Bins = bin_columns(values[None], np.nextafter(edges, -np.inf)[None])[0]
+    return bins
 
 
 def _cuts_above(bins: Bins, n_bins: int, cut: Callable[[int], Cut]) -> CandidateCuts:
@@ -300,9 +301,10 @@ def _places_above(
 def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
     """Return every cut twice, with missing values on either side, and the cut "is missing"."""
     n_bins = candidates.n_bins
-    held = candidates.support().n_rows
+    n = sum_bins(candidates.bins, n_bins + 1, None)[0]
+    held = candidates.over_bins(n[None])[0]
     # Skip cuts that do not separate observed values: with missing values they repeat "is missing".
-    useful = np.flatnonzero((held > 0) & (held < np.count_nonzero(candidates.bins < n_bins)))
+    useful = np.flatnonzero((held > 0) & (held < n[:n_bins].sum()))
 
     def cut(number: int) -> Cut:
         if number == 2 * len(useful):
@@ -320,17 +322,35 @@ def _with_missing(plain: Cut, candidates: CandidateCuts) -> CandidateCuts:
 
 
 def filter_cuts(
-    columns: Sequence[CandidateCuts], weight: Floats | Terms, min_support: float
+    columns: Sequence[CandidateCuts], weight: Terms, min_support: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Keep cuts with enough rows on both sides that split the rows as no earlier one does."""
-    n_rows = weight.n if isinstance(weight, Terms) else weight.size
-    weighed = weight if isinstance(weight, Terms) else None
-    # If all weights are one, the number of rows is their weight.
-    if not isinstance(weight, Terms) and not (weight == 1).all():
-        weighed = Terms.of(weight)
-    total = n_rows if weighed is None else weighed.total
-    held = [replace(candidates, held=candidates.support(weighed)) for candidates in columns]
-    return keep_cuts(held, AllRows(n_rows, total, _key_of_all(n_rows)), min_support)
+    rows = AllRows(weight.n, weight.total, _key_of_all(weight.n))
+    return keep_cuts(_with_support(columns, weight), rows, min_support)
+
+
+def _with_support(columns: Sequence[CandidateCuts], weight: Terms) -> list[CandidateCuts]:
+    """Return columns with the rows that each cut holds for; short columns are counted together."""
+    weighed = None if weight.are_ones else weight
+    unknown = [k for k, one in enumerate(columns) if one.held is None]
+    together = [k for k in unknown if columns[k].bins.dtype == np.uint16]
+    if weight.n * len(together) > _CELLS_TOGETHER:
+        together = []
+    out = list(columns)
+    for group in [together, *([k] for k in unknown if k not in together)]:
+        if not group:
+            continue
+        bins = columns[group[0]].bins[None]
+        if len(group) > 1:
+            bins = np.array([columns[k].bins for k in group])
+        n_bins = max(columns[k].n_bins for k in group) + 1
+        sums: list[Any] = [each.reshape(len(group), -1) for each in sum_bins(bins, n_bins, weighed)]
+        for position, k in enumerate(group):
+            used = slice(columns[k].n_bins + 1)
+            n, low, high, of_bins = (each[position, used] for each in sums)
+            held = columns[k].support_of(n, low, high, None if weighed is None else of_bins)
+            out[k] = replace(columns[k], held=held)
+    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -347,7 +367,7 @@ def keep_cuts(
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Do what `filter_cuts` does, where it is known which rows each cut holds for."""
     total = rows.weight
-    supports = [candidates.support() for candidates in columns]
+    supports = [candidates.held for candidates in columns if candidates.held is not None]
     n_held = np.concatenate([support.n_rows for support in supports])
     held = np.concatenate([support.weight for support in supports])
     kept = (n_held > 0) & (n_held < rows.n)

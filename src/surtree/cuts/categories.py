@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -43,6 +44,7 @@ def single_bins(n_bins: int) -> BinSets:
     return BinSets(every, every, np.zeros(n_bins, dtype=np.uint64))
 
 
+@lru_cache
 def all_subsets(n_bins: int) -> BinSets:
     """Return one side of every division of bins in two: the smaller side, small ones first.
 

@@ -222,28 +222,28 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if share is not None:
             counts = share if counts is None else counts * share
             weight = weight * share
-        candidates = []
+        candidates, terms = [], Terms.of(weight)
         self.n_unread_ = 0
-        for index, cuts in self._candidates(table, weight, counts, sums, leave_out):
+        for index, cuts in self._candidates(table, terms, counts, sums, leave_out):
             candidates.append(cuts)
             if clock is not None and clock.is_over:
                 self.n_unread_ = table.n_columns - 1 - index
                 break
-        return self.encode(candidates, weight)
+        return self.encode(candidates, terms)
 
-    def encode(self, candidates: list[CandidateCuts], weight: Floats | Terms) -> BinnedRows:
+    def encode(self, candidates: list[CandidateCuts], weight: Terms) -> BinnedRows:
         """Keep the cuts that divide the rows, and bin the rows by them.
 
         Parameters
         ----------
         candidates : list of CandidateCuts
             Those of each column that has some, in the order of the columns.
-        weight : array of float, or Terms
+        weight : Terms
             The weight of each row, above zero.
         """
         kept = filter_cuts(candidates, weight, float(self.min_support)) if candidates else None
         columns = self._keep(candidates, kept)
-        return _join(columns, weight.n if isinstance(weight, Terms) else weight.size)
+        return _join(columns, weight.n)
 
     def encode_unseen(
         self, candidates: list[CandidateCuts], rows: AllRows
@@ -282,17 +282,20 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _candidates(
         self,
         table: Table,
-        weight: Floats,
+        weight: Terms,
         counts: Floats | None,
         sums: RowSums | None,
         leave_out: Collection[int],
     ) -> Iterator[tuple[int, CandidateCuts]]:
-        known = _Quantiles(table, self.n_thresholds, weight) if counts is None else None
+        """Yield each column that has a value, and its candidates."""
+        known = None
+        if counts is None and self.n_thresholds is not None:
+            given = (table.names.index(name) for name in self.thresholds or ())
+            known = _Quantiles(table, int(self.n_thresholds), {*leave_out, *given}, weight)
         for index in range(table.n_columns):
             if index in leave_out:
                 continue
-            name = table.names[index]
-            if known is not None and name not in (self.thresholds or ()):
+            if known is not None:
                 cuts = known.find(index)
                 if cuts is not None:
                     yield index, cuts
@@ -332,9 +335,12 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
+_PARAMETERS = tuple(Encoder._get_param_names())
+
+
 def encoder_of(estimator: Any) -> Encoder:
     """Return a new encoder with those of its parameters that an estimator has too."""
-    return Encoder(**{name: getattr(estimator, name) for name in Encoder().get_params()})
+    return Encoder(**{name: getattr(estimator, name) for name in _PARAMETERS})
 
 
 def bin_answers(answers: Sequence[NDArray[np.bool_]], n_rows: int) -> BinnedRows:
@@ -364,34 +370,56 @@ def join_binned(one: BinnedRows, other: BinnedRows) -> BinnedRows:
 
 
 class _Quantiles:
-    """The quantile cuts of a table of numbers, found for several columns at once."""
+    """The quantile cuts of the numeric columns of a table, found for several of them at once."""
 
-    def __init__(self, table: Table, n_thresholds: int | None, weight: Floats) -> None:
+    def __init__(
+        self, table: Table, n_thresholds: int, apart: Collection[int], weight: Terms
+    ) -> None:
         self._table = table
         self._n_thresholds = n_thresholds
-        self._weight = None if (weight == 1).all() else Terms.of(weight)
+        self._apart = apart  # columns that are read on their own
+        self._weight = weight
         self._at_once = max(1, _CELLS_AT_ONCE // max(table.n_rows, 1))
-        self._first = 0
-        self._values: Floats = np.empty((0, 0))
-        self._columns: list[QuantileColumn | None] = []
+        self._end = 0  # columns before this one are known
+        self._known: dict[int, tuple[Floats, QuantileColumn | None]] = {}
 
     def find(self, index: int) -> CandidateCuts | None:
         """Return the candidates of a column, or None if it must be read on its own.
 
         Columns are asked for in ascending order.
         """
-        numbers, number = self._table.numbers, self._table.line_of.get(index)
-        if self._n_thresholds is None or numbers is None or number is None:
+        if index >= self._end:
+            indices, values = self._read(index)
+            columns = quantile_columns(values, self._n_thresholds, self._weight)
+            self._known = dict(zip(indices, zip(values, columns, strict=True), strict=True))
+        values_of_column, column = self._known.get(index, (None, None))
+        if column is None or values_of_column is None or index in self._apart:
             return None
-        if number >= self._first + len(self._columns):
-            part = numbers[:, number : number + self._at_once]
-            self._first, self._values = number, np.ascontiguousarray(part.T, dtype=np.float64)
-            self._columns = quantile_columns(self._values, int(self._n_thresholds), self._weight)
-        column = self._columns[number - self._first]
-        if column is None:
-            return None
-        values = self._values[number - self._first]
-        return quantile_cuts(index, self._table.names[index], values, column)
+        return quantile_cuts(index, self._table.names[index], values_of_column, column)
+
+    def _read(self, first: int) -> tuple[list[int], Floats]:
+        """Return the next numeric columns, and their values, a line for each."""
+        table = self._table
+        line = table.line_of.get(first)
+        if line is not None and table.numbers is not None:
+            indices = [
+                index for index, k in table.line_of.items() if line <= k < line + self._at_once
+            ]
+            self._end = indices[-1] + 1 if len(indices) == self._at_once else table.n_columns
+            part = table.numbers[:, line : line + self._at_once]
+            return indices, np.ascontiguousarray(part.T, dtype=np.float64)
+        indices = []
+        lines: list[Floats] = []
+        for index in range(first, table.n_columns):
+            if index in table.line_of or len(lines) == self._at_once:
+                break
+            self._end = index + 1
+            if index not in self._apart and table.column(index).kind == "numeric":
+                indices.append(index)
+                lines.append(table.column(index).values)
+        if len(lines) == 1:  # which may be long
+            return indices, lines[0][None]
+        return indices, np.array(lines).reshape(-1, table.n_rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import numbers
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
@@ -139,11 +140,17 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         _require_cells(*frame.shape)
         names, named, texts = names_in_rules(estimator, frame.shape[1])
         # Fitting reads every column, and one conversion of the frame is faster than many.
-        array = (_pandas_array if in_pandas else _frame_array)(frame) if reset else None
+        array, numbers, positions = None, None, None
+        if reset and in_pandas:
+            dtypes = frame.dtypes.tolist()
+            array = _pandas_array(frame, dtypes)
+            if array is None:
+                numbers, positions = _pandas_numbers(frame, dtypes)
+        elif reset:
+            array = _frame_array(frame)
         if array is None:
             read_column = _read_pandas_column if in_pandas else _read_frame_column
             read = partial(read_column, frame, list(frame.columns), names)
-            numbers, positions = _pandas_numbers(frame) if in_pandas and reset else (None, None)
             return Table(
                 names,
                 len(frame),
@@ -199,29 +206,36 @@ def read_pandas_series(name: str, series: Any) -> Column:
     if isinstance(dtype, np.dtype) and dtype.kind in "iufb":
         return read_array(name, series.to_numpy())
     # By name, because pandas need not be installed.
-    unordered = type(dtype).__name__ == "CategoricalDtype" and not dtype.ordered
-    if unordered or type(dtype).__name__ == "StringDtype":
-        codes, present = series.array.factorize()
-        texts = present.tolist()
-        if texts and all(isinstance(text, str) for text in texts):
-            return read_codes(name, codes, texts)
+    kind = type(dtype).__name__
+    texts: list[Any] = []
+    if kind == "CategoricalDtype" and not dtype.ordered:
+        codes, texts = series.array.codes, dtype.categories.tolist()
+        if not np.bincount(codes + 1, minlength=len(texts) + 1)[1:].all():  # some have no row
+            codes, present = series.array.factorize()
+            texts = present.tolist()
+    elif kind == "StringDtype" or (isinstance(dtype, np.dtype) and isinstance(series.iloc[0], str)):
+        with suppress(TypeError):  # of cells that are no texts and cannot be told apart
+            codes, present = series.array.factorize()
+            texts = present.tolist()
+    if texts and all(isinstance(text, str) for text in texts):
+        return read_codes(name, codes, texts)
     return read_series(name, nw.from_native(series, series_only=True))
 
 
-def _pandas_array(frame: Any) -> NDArray[Any] | None:
+def _pandas_array(frame: Any, dtypes: list[Any]) -> NDArray[Any] | None:
     """Return a frame that holds nothing but numbers, or nothing but booleans, as an array."""
-    kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in frame.dtypes}
+    kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in dtypes}
     if not kinds.issubset("iuf") and kinds != {"b"}:
         return None
     array: NDArray[Any] = frame.to_numpy()
     return array if array.dtype.kind in "iufb" else None
 
 
-def _pandas_numbers(frame: Any) -> tuple[NDArray[Any] | None, list[int] | None]:
+def _pandas_numbers(frame: Any, dtypes: list[Any]) -> tuple[NDArray[Any] | None, list[int] | None]:
     """Return the columns of plain numbers of a frame as one array, and where they are."""
     plain = [
         position
-        for position, dtype in enumerate(frame.dtypes)
+        for position, dtype in enumerate(dtypes)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
     ]
     if len(plain) < _WORTH_ONE_ARRAY:

@@ -137,8 +137,10 @@ class Target:
 
     def narrowed(self, present: NDArray[np.bool_]) -> Target:
         """Return the same rows, with the causes of those that count; each arm must have one."""
-        n_absent = len(self.labels) - np.unique(self.arm[present[: self.arm.size]]).size
-        if self.labels and n_absent:
+        n_absent = 0
+        if self.labels:
+            n_absent = len(self.labels) - np.unique(self.arm[present]).size
+        if n_absent:
             raise ValueError(
                 f"{n_absent} of {len(self.labels)} arms have no row of positive weight."
             )

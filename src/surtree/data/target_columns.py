@@ -87,20 +87,22 @@ class Duration(Column):
 
 
 def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
-    if _is_greenwood(y):
-        return _greenwood_columns(y)
-    if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
-        return [read_one(f"y[{position}]", part) for position, part in enumerate(y)]
-    if nw.dependencies.is_into_dataframe(y):
-        try:
-            frame = nw.from_native(y, eager_only=True)
-        except nw.exceptions.DuplicateError:
-            raise ValueError(f"The columns of y have the same name. {shapes}") from None
-        if frame.shape[1] != 1:
-            return [read_one(str(name), frame.get_column(name)) for name in frame.columns]
-        y = frame.to_numpy()
-    if nw.dependencies.is_into_series(y):
-        return [read_one("y", y)]
+    """Return the columns of a target."""
+    if not isinstance(y, np.ndarray):
+        if _is_greenwood(y):
+            return _greenwood_columns(y)
+        if isinstance(y, tuple) and len(y) == 2 and np.ndim(y[0]) == 1:
+            return [read_one(f"y[{position}]", part) for position, part in enumerate(y)]
+        if nw.dependencies.is_into_dataframe(y):
+            try:
+                frame = nw.from_native(y, eager_only=True)
+            except nw.exceptions.DuplicateError:
+                raise ValueError(f"The columns of y have the same name. {shapes}") from None
+            if frame.shape[1] != 1:
+                return [read_one(str(name), frame.get_column(name)) for name in frame.columns]
+            y = frame.to_numpy()
+        if nw.dependencies.is_into_series(y):
+            return [read_one("y", y)]
     array = np.asarray(y)
     if array.dtype.names is not None:
         return [read_one(name, array[name]) for name in array.dtype.names]
@@ -112,7 +114,10 @@ def read_columns(y: Any, shapes: str = SHAPES) -> list[Column]:
 
 
 def read_one(name: str, values: Any) -> Column:
-    if nw.dependencies.is_into_series(values) or isinstance(values, nw.Series):
+    """Read one column of a target."""
+    if not isinstance(values, np.ndarray) and (
+        nw.dependencies.is_into_series(values) or isinstance(values, nw.Series)
+    ):
         series = nw.from_native(values, series_only=True, pass_through=True)
         if not series.dtype.is_temporal() and series.dtype != nw.Object:
             return read_series(name, series)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.exact import Grid, quantile_positions
+from surtree._support.exact import Grid, Terms, quantile_positions
 from surtree._support.types import Floats
 from surtree.cuts.candidates import CandidateCuts, bins_above, candidate_cuts
 from surtree.cuts.categories import MOST_FOR_SUBSETS
@@ -72,7 +72,7 @@ class DistinctColumn:
         return candidate_cuts(
             self.index,
             self.column,
-            self.weight,
+            Terms.of(self.weight),
             self.counts,
             n_thresholds=None if encoder.n_thresholds is None else int(encoder.n_thresholds),
             max_categories=int(encoder.max_categories),

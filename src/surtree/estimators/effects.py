@@ -20,7 +20,7 @@ from surtree.data.target import Label, Target
 from surtree.engines.kinds import ArmNames
 from surtree.estimators._arms import ArmLimits, warn_unless_randomised
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import check_parameters, no_monotone, one_of, whole
+from surtree.estimators.parameters import no_monotone, one_of, own_limits, whole
 from surtree.estimators.tree import SurTree
 from surtree.outcomes.arm_effects import (
     LeafEffect,
@@ -375,7 +375,7 @@ class EffectTree(SurTree):
 
     def _limits(self, target: Target) -> ArmLimits:
         return ArmLimits(
-            **vars(check_parameters(self)),
+            **vars(own_limits(self)),
             min_events_arm=self.min_events_arm,
             n_arms=len(labels_of(target)),
         )

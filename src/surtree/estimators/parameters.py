@@ -20,7 +20,7 @@ from surtree._support.parameters import (
     require_verbose,
     require_whole,
 )
-from surtree.cuts.encoder import encoder_of
+from surtree.cuts.encoder import Encoder
 from surtree.data.target import Target
 from surtree.solver.problem import Limits
 
@@ -112,13 +112,14 @@ CHECKS: Checks = {
 
 
 def require_parameters(estimator: Any) -> None:
-    names = [field.name for field in fields(estimator) if field.init]
+    """Raise an error that names the parameter at fault, if there is one."""
     checks: Checks = estimator._checks
-    for name in names:
-        if name in checks:
+    given = estimator.__dataclass_fields__
+    for name in given:
+        if name in checks and given[name].init:
             checks[name](name, getattr(estimator, name))
-    if "n_thresholds" in names:
-        encoder_of(estimator)._check_parameters()
+    if "n_thresholds" in given:
+        Encoder._check_parameters(estimator)
 
 
 def make_like(model_type: type[Model], estimator: Any, apart: Collection[str]) -> Model:
@@ -132,6 +133,11 @@ def make_like(model_type: type[Model], estimator: Any, apart: Collection[str]) -
 def check_parameters(estimator: Any) -> Limits:
     """Return the limits of the trees of an estimator whose parameters can be used."""
     require_parameters(estimator)
+    return own_limits(estimator)
+
+
+def own_limits(estimator: Any) -> Limits:
+    """Return the limits that the parameters of an estimator, which were checked, ask for."""
     limits: Limits = estimator._limits_type(
         max_depth=estimator.max_depth,
         max_splits=getattr(estimator, "max_splits", None),

@@ -20,7 +20,7 @@ from surtree.data.target import Target
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree, read_lazy
 from surtree.estimators.model_file import FORMAT, model_dict, read_model
-from surtree.estimators.parameters import check_parameters
+from surtree.estimators.parameters import own_limits
 from surtree.estimators.saved import SavedEstimator
 from surtree.fitting.training import FitProblem
 from surtree.outcomes.risk_groups import RiskGroups
@@ -345,7 +345,8 @@ class SurTree(_Fitted):
         )
 
     def _limits(self, target: Target) -> Limits:
-        return check_parameters(self)
+        """Return the limits of the search for these rows."""
+        return own_limits(self)
 
     def _read_lazy(self, given: RowInputs, init: Any) -> FitProblem:
         if init is not None:

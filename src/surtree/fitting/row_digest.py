@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support import compiled
+from surtree._support.compiled import Hashes, sum_hashes
 from surtree.data.target import Target
 from surtree.fitting.training import FitProblem, TrainingData
 
-Hashes = NDArray[np.uint64]
-
-_FACTOR, _SHIFT, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(29), np.uint64(32)
+# Rows that are hashed at once: what describes them takes more memory than their hashes.
+_AT_ONCE = 100_000
 # Every row is counted in one cell of each of three tables.
 N_TABLES, N_CELLS = 3, 16
 
@@ -30,13 +31,14 @@ def row_digest(problem: FitProblem) -> tuple[int, ...] | None:
     return digest_of(hash_rows([*_codes(problem), *outcomes(data.target), data.sums.weight]))
 
 
-def hash_rows(parts: Iterable[NDArray[Any]]) -> Hashes:
+def hash_rows(parts: Sequence[NDArray[Any]]) -> Hashes:
     """Return a hash of each row, from what there is of it: numbers of any types."""
-    hashes: Any = np.uint64(0)
-    for values in parts:
-        word = (values.astype(np.float64) + 0.0).view(np.uint64)  # zero has no sign
-        hashes = (hashes ^ word ^ (hashes >> _SHIFT)) * _FACTOR
-    return np.asarray(hashes ^ (hashes >> _HALF))
+    hashes = np.empty(parts[0].size, dtype=np.uint64)
+    for start in range(0, hashes.size, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        words = np.array([part[rows] for part in parts], dtype=np.float64)
+        hashes[rows] = compiled.hash_rows(words)
+    return hashes
 
 
 def digest_of(hashes: Hashes) -> tuple[int, ...]:
@@ -44,12 +46,8 @@ def digest_of(hashes: Hashes) -> tuple[int, ...]:
 
     Where few rows differ, the cells say which: they are an invertible Bloom lookup table.
     """
-    sums = np.array([hashes.sum(), (hashes * hashes).sum()]).view(np.uint32)
-    counts, totals = np.zeros((2, N_TABLES * N_CELLS), dtype=np.uint64)
-    for cells in cells_of(hashes):
-        np.add.at(counts, cells, np.uint64(1))
-        np.add.at(totals, cells, hashes)
-    return (hashes.size, *sums.tolist(), *counts.tolist(), *totals.tolist())
+    sums = sum_hashes(hashes, N_TABLES, N_CELLS)
+    return (hashes.size, *sums[:2].view(np.uint32).tolist(), *sums[2:].tolist())
 
 
 def cells_of(hashes: Hashes) -> NDArray[np.intp]:

@@ -92,7 +92,8 @@ def _add_up(
 ) -> TrainingData:
     """Add up what some rows of a table say before any tree."""
     present = weight > 0
-    target, weight = target.take(present), weight[present]
+    if not present.all():
+        target, weight = target.take(present), weight[present]
     require_events(target)
     baseline = objective.baseline(target, weight)
     sums = objective.row_sums(target, weight, baseline)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,21 @@ from surtree.metrics.input import (
     read_times,
     require_within,
 )
-from surtree.metrics.predicted import Curve, evaluate, read_predicted_at, read_predicted_curves
+from surtree.metrics.predicted import (
+    Curve,
+    Curves,
+    evaluate_all,
+    read_predicted_at,
+    read_predicted_curves,
+)
 from surtree.survival.aalen_johansen import count_causes
 from surtree.survival.step_function import StepFunction
 
 Span = tuple[float, float]
 
 _QUANTILES = (0.1, 0.9)
+# Curves are integrated together, up to so many values.
+_CELLS = 1_000_000
 
 
 def brier_score(
@@ -187,19 +197,23 @@ def integrated_brier_score(
     """
     train = read_scored(y_train, train_weight, train_entry, cause)
     rows = read_scored(y_test, sample_weight, entry, cause)
-    return _integrated(train, rows, predicted, times, interval, cause)
+    curves = read_predicted_curves(predicted, times, len(rows.weight), _before(cause))
+    return _integrated(train, rows, [curves], interval, cause)[0]
+
+
+def _before(cause: int | None) -> float:
+    """Return what curves are before any event."""
+    return 1.0 if cause is None else 0.0
 
 
 def _integrated(
     train: ScoredRows,
     rows: ScoredRows,
-    predicted: Any,
-    times: ArrayLike | None,
+    predictions: Sequence[Curves],
     interval: Span | None,
     cause: int | None,
-) -> float:
-    before = 1.0 if cause is None else 0.0
-    curves = read_predicted_curves(predicted, times, len(rows.weight), before)
+) -> list[float]:
+    """Return the score of each of some predictions."""
     had_event(train.target, cause, "y_train")
     is_scored = had_event(rows.target, cause, "y_test")
     known = rows.target.time <= train.target.time.max()
@@ -208,14 +222,24 @@ def _integrated(
     observed = under_observation(train)
     _require_no_gap(observed, span)
     row_weight = np.where(test.event, weight * inverse(uncensored_before(observed, test.time)), 0.0)
-    of_row, is_scored = curves.of_row[known], is_scored[known]
-    total = 0.0
-    for index, curve in enumerate(curves.distinct):
-        here = of_row == index
-        until, after_other, after = _error_integrals(curve, observed, test.take(here), span, cause)
-        ended = np.where(is_scored[here], after, after_other)
-        total += float((weight[here] * until).sum() + (row_weight[here] * ended).sum())
-    return total / (float(weight.sum()) * (span[1] - span[0]))
+    is_scored, scores = is_scored[known], []
+    for curves in predictions:
+        of_row, total = curves.of_row[known], 0.0
+        integrals = _error_integrals(curves.distinct, observed, span, cause)
+        for index, (knots, until, after_other, after) in enumerate(integrals):
+            here = of_row == index
+            time = test.time[here]
+            cost = np.interp(time, knots, until)
+            if test.entry is not None:
+                cost = cost - np.interp(test.entry[here], knots, until)
+            ended = np.where(
+                is_scored[here],
+                after[-1] - np.interp(time, knots, after),
+                after_other[-1] - np.interp(time, knots, after_other),
+            )
+            total += float((weight[here] * cost).sum() + (row_weight[here] * ended).sum())
+        scores.append(total / (float(weight.sum()) * (span[1] - span[0])))
+    return scores
 
 
 def _require_no_gap(observed: StepFunction, span: Span) -> None:
@@ -272,9 +296,10 @@ def normalized_integrated_brier_score(
     """
     train = read_scored(y_train, train_weight, train_entry, cause)
     rows = read_scored(y_test, sample_weight, entry, cause)
-    score = _integrated(train, rows, predicted, times, interval, cause)
-    of_all = [_curve_of_all(train, cause)] * len(rows.weight)
-    score_of_all = _integrated(train, rows, of_all, None, interval, cause)
+    n_rows = len(rows.weight)
+    curves = read_predicted_curves(predicted, times, n_rows, _before(cause))
+    of_all = Curves((_curve_of_all(train, cause),), np.zeros(n_rows, dtype=np.intp))
+    score, score_of_all = _integrated(train, rows, [curves, of_all], interval, cause)
     if score_of_all == 0:
         raise ValueError(
             "One curve for all training rows makes no error over the interval, so there is nothing "
@@ -292,28 +317,32 @@ def _curve_of_all(train: ScoredRows, cause: int | None) -> StepFunction:
 
 
 def _error_integrals(
-    curve: Curve, observed: StepFunction, test: Target, span: Span, cause: int | None
-) -> tuple[Floats, Floats, Floats]:
-    """Integrate the squared errors of one curve: until the end of each row, and from then on.
+    curves: Sequence[Curve], observed: StepFunction, span: Span, cause: int | None
+) -> Iterator[tuple[Floats, Floats, Floats, Floats]]:
+    """Yield, for each curve, times and the integrals of its squared error up to each of them.
 
-    What comes then depends on whether the row had another event or the one that is scored. Between
-    two neighbouring knots all factors of the integrand are constant, so that its integral up to a
-    time is linear there, and interpolation is exact.
+    They are those of the error before the end of a row, weighed against censoring, and those after
+    another event and after the one that is scored. Between two neighbouring times all factors of
+    the integrand are constant, so that its integral is linear there, and interpolation is exact.
     """
-    knots = np.unique(np.concatenate([span, curve.x, observed.x]).clip(*span))
-    from_knot, width = knots[:-1], np.diff(knots)
-    before, after = _errors(evaluate(curve, from_knot), cause)
-    weighted = _sums(before * inverse(np.asarray(observed(from_knot))) * width)
-    until = np.interp(test.time, knots, weighted)
-    if test.entry is not None:
-        until = until - np.interp(test.entry, knots, weighted)
-    rest = (_sums(errors * width) for errors in (before, after))
-    after_other, after_event = (sums[-1] - np.interp(test.time, knots, sums) for sums in rest)
-    return until, after_other, after_event
+    # Curves of one model as a rule step at the same times.
+    for _, group in groupby(curves, key=lambda curve: np.asarray(curve.x).tobytes()):
+        alike = list(group)
+        knots = np.unique(np.concatenate([span, alike[0].x, observed.x]).clip(*span))
+        from_knot, width = knots[:-1], np.diff(knots)
+        share = inverse(np.asarray(observed(from_knot)))
+        at_once = max(_CELLS // knots.size, 1)
+        for start in range(0, len(alike), at_once):
+            before, after = _errors(evaluate_all(alike[start : start + at_once], from_knot), cause)
+            sums = map(_sums, (before * share * width, before * width, after * width))
+            for until, after_other, after_event in zip(*sums, strict=True):
+                yield knots, until, after_other, after_event
 
 
 def _sums(values: Floats) -> Floats:
-    return np.concatenate([[0.0], np.cumsum(values)])
+    sums = np.zeros((len(values), values.shape[1] + 1))
+    np.cumsum(values, axis=1, out=sums[:, 1:])
+    return sums
 
 
 def read_span(interval: Span | None, train: Target, test: Target) -> Span:

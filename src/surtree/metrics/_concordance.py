@@ -198,8 +198,7 @@ def concordance_index_ipcw(
             f"training rows has ended, at {train.target.time.max():g}: set tau to this time or "
             "less."
         )
-    weighted = _concordance(rows, risks, counted, cause, inverse(observed))
-    return _concordance(rows, risks, counted, cause)._replace(cindex=weighted.cindex)
+    return _concordance(rows, risks, counted, cause, inverse(observed))
 
 
 def _concordance(
@@ -207,18 +206,23 @@ def _concordance(
     risk: Floats,
     counted: NDArray[np.bool_],
     cause: int | None,
-    row_weight: Floats | float = 1.0,
+    row_weight: Floats | None = None,
 ) -> Concordance:
-    """Compare the events that count with later rows, and with those that other causes ended."""
+    """Compare the events that count with later rows, and with those that other causes ended.
+
+    With weights of rows, the index is of pairs that are weighed, and the pairs are not.
+    """
     target, weight = rows
     first = np.where(counted, weight, 0.0)
+    ones = np.ones(len(risk))
+    row_weights = np.array([ones] if row_weight is None else [ones, row_weight])
     # Nobody was censored before the event, neither its row nor the later one.
-    first_weight = first * row_weight**2
+    first_weight = first * row_weights**2
     time_rank = ranks(target.time)
     # Events come before censorings of the same time.
     order = 2 * time_rank + ~target.event
     sums = np.array(pair_weights(order, risk, first_weight, weight))
-    is_comparable = _is_any_comparable(target, order, first_weight > 0, weight > 0)
+    is_comparable = _is_any_comparable(target, order, first > 0, weight > 0)
     if target.entry is not None:
         # Rows that end later and enter later too are not at risk at the event.
         n_rows, both = len(risk), ranks(np.concatenate([target.time, target.entry]))
@@ -226,7 +230,7 @@ def _concordance(
         not_yet = pair_weights(
             2 * both + np.repeat([0, 1], n_rows),
             np.concatenate([risk, risk]),
-            np.concatenate([first_weight, none]),
+            np.concatenate([first_weight, np.zeros_like(first_weight)], axis=1),
             np.concatenate([none, weight]),
         )
         sums = np.maximum(sums - not_yet, 0.0)
@@ -234,23 +238,27 @@ def _concordance(
         # An event of another cause at the same time counts as earlier; one of this cause does not.
         ended = target.event & ~had_event(target, cause)
         backward = 2 * (time_rank.max() - time_rank) + ended
-        second_weight = np.where(ended, weight * row_weight, 0.0)
-        behind = np.array(pair_weights(backward, risk, first * row_weight, second_weight))
-        sums, is_comparable = sums + behind, is_comparable or bool(behind[2] > 0)
-    concordant, tied, comparable = sums.tolist()
+        behind = [
+            pair_weights(backward, risk, first[None] * each, np.where(ended, weight * each, 0.0))
+            for each in row_weights
+        ]
+        sums = sums + np.concatenate(behind, axis=1)
+        is_comparable = is_comparable or bool(behind[0][2, 0] > 0)
+    concordant, tied, comparable = sums[:, 0].tolist()
+    weighed, tied_weighed, comparable_weighed = sums[:, -1].tolist()
     if not is_comparable:
         raise ValueError(
-            f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first_weight)} "
+            f"No comparable pair among {len(risk)} rows, of which {np.count_nonzero(first)} "
             "have an event that counts: concordance needs an event before the time of another row."
         )
     censored = np.bincount(time_rank, np.where(target.event, 0.0, weight))
     return Concordance(
         # The three sums are rounded apart; a perfect order must not exceed one.
-        cindex=min(1.0, (concordant + 0.5 * tied) / comparable),
+        cindex=min(1.0, (weighed + 0.5 * tied_weighed) / comparable_weighed),
         concordant=concordant,
         discordant=max(0.0, comparable - concordant - tied),
         tied_risk=tied,
-        tied_time=float(first_weight @ censored[time_rank]),
+        tied_time=float(first @ censored[time_rank]),
     )
 
 
@@ -268,13 +276,16 @@ def _is_any_comparable(
 
 def pair_weights(
     time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
-) -> tuple[float, float, float]:
-    """Sum ``first_weight[i] * second_weight[j]`` over the pairs where ``i`` comes before ``j``."""
+) -> Floats:
+    """Sum ``first_weight[:, i] * second_weight[j]`` over the pairs where ``i`` is before ``j``.
+
+    Of concordant pairs, of those tied in risk, and of all, for each kind of first weights.
+    """
     risk_rank = ranks(risk)
     by_time = np.bincount(time_rank, second_weight)
     # Summed from the last time backwards, so that nothing comes after it, exactly.
     from_time = np.append(np.cumsum(by_time[::-1])[::-1], 0.0)
-    comparable = np.sum(first_weight * from_time[time_rank + 1])
+    comparable = np.sum(first_weight * from_time[time_rank + 1], axis=1)
 
     by_risk_and_time = risk_rank * (time_rank.max() + 1) + time_rank
     order = np.argsort(by_risk_and_time)
@@ -283,32 +294,36 @@ def pair_weights(
         np.searchsorted(keys[order], keys[order], side="right")
         for keys in (risk_rank, by_risk_and_time)
     ]
-    tied = np.sum(first_weight[order] * (before[stops[0]] - before[stops[1]]))
+    # Taken, not indexed: lines of weights stay lines in memory, and add up in the same order.
+    first = first_weight.take(order, axis=1)
+    tied = np.sum(first * (before[stops[0]] - before[stops[1]]), axis=1)
 
     # With the lower risk first among equal times, no pair of equal times looks concordant.
     order = np.argsort(time_rank * (risk_rank.max() + 1) + risk_rank)
-    concordant = _descents(risk_rank[order], first_weight[order], second_weight[order])
-    return concordant, float(tied), float(comparable)
+    first = first_weight.take(order, axis=1)
+    concordant = _descents(risk_rank[order], first, second_weight[order])
+    return np.array([concordant, tied, comparable])
 
 
-def _descents(rank: Ranks, first_weight: Floats, second_weight: Floats) -> float:
-    """Sum ``first_weight[i] * second_weight[j]`` over all ``i < j`` with ``rank[i] > rank[j]``.
+def _descents(rank: Ranks, first_weight: Floats, second_weight: Floats) -> Floats:
+    """Sum ``first_weight[:, i] * second_weight[j]`` over all ``i < j`` with ``rank[i] > rank[j]``.
 
     Two ranks differ first at one binary digit. Digit by digit from the highest, rows that agree on
     all higher digits stand together in a block, still in their first order, so that a running sum
     over the rows with digit 0 gives for each row with digit 1 all the lower ones behind it.
     """
-    total = 0.0
+    total = np.zeros(len(first_weight))
     for digit in reversed(range(int(rank.max()).bit_length())):
         low = (rank >> digit) & 1 == 0
         block = rank >> (digit + 1)
         block_stop = np.flatnonzero(np.append(block[1:] != block[:-1], True)) + 1
         before = _sums_before(np.where(low, second_weight, 0.0))
         behind = np.repeat(before[block_stop], np.diff(block_stop, prepend=0)) - before[:-1]
-        total += float(np.sum(np.where(low, 0.0, first_weight) * behind))
+        total += np.sum(np.where(low, 0.0, first_weight) * behind, axis=1)
 
         order = np.concatenate([np.flatnonzero(low), np.flatnonzero(~low)])
-        rank, first_weight, second_weight = rank[order], first_weight[order], second_weight[order]
+        rank, second_weight = rank[order], second_weight[order]
+        first_weight = first_weight.take(order, axis=1)
     return total
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -35,6 +36,13 @@ class Curves:
     distinct: tuple[Curve, ...]
     of_row: NDArray[np.intp]
 
+    def in_use(self) -> Curves:
+        """Return those that rows have, numbered as they come."""
+        used, first, of_row = np.unique(self.of_row, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        distinct = tuple(self.distinct[number] for number in used[order].tolist())
+        return Curves(distinct, np.argsort(order)[of_row])
+
 
 def read_predicted_at(predicted: Any, times: Floats, n_rows: int) -> Floats:
     """Read the prediction for each row at each of the times."""
@@ -57,6 +65,8 @@ def read_predicted_curves(
     predicted: Any, times: ArrayLike | None, n_rows: int, before: float = 1.0
 ) -> Curves:
     """Read the prediction for each row as step functions."""
+    if isinstance(predicted, Curves):
+        return predicted
     functions = _functions(predicted)
     if functions is None:
         if times is None:
@@ -81,6 +91,16 @@ def evaluate(curve: Curve, times: Floats) -> Floats:
     if isinstance(curve, StepFunction):
         times = np.minimum(times, curve.domain[1])
     return _require_probabilities(np.asarray(curve(times), dtype=np.float64))
+
+
+def evaluate_all(curves: Sequence[Curve], times: Floats) -> Floats:
+    """Return the values of curves that step at the same times, a line for each."""
+    steps = [curve for curve in curves if isinstance(curve, StepFunction)]
+    if len(steps) < len(curves) or len({curve.domain for curve in steps}) > 1:
+        return np.stack([evaluate(curve, times) for curve in curves])
+    index = np.searchsorted(steps[0].x, np.minimum(times, steps[0].domain[1]), side="right")
+    values = np.column_stack(([one.before for one in steps], [one.y for one in steps]))
+    return _require_probabilities(values[:, index])
 
 
 def last_time(curve: Curve) -> float:

@@ -91,10 +91,15 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
     information falls to zero.
     """
     died = target.event & (weight > 0)
+    entered = None if target.entry is None else _From(target.entry, target.time[died])
+    left = _From(target.time, target.time[died])
     slope, at_zero = 0.0, 0.0
     for _ in range(_MOST_STEPS):
         risk = weight * np.exp(np.clip(slope * x, -700, 700))
-        sums = [_at_risk(risk * x**power, target)[died] for power in (0, 1, 2)]
+        sums = []
+        for power in (0, 1, 2):
+            values = risk * x**power
+            sums.append(left.sums(values) - (0.0 if entered is None else entered.sums(values)))
         mean = sums[1] / sums[0]
         # Dot products are avoided: their rounding may depend on the number of threads.
         gradient = float((weight[died] * (x[died] - mean)).sum())
@@ -109,16 +114,13 @@ def _cox_slope(x: Floats, target: Target, weight: Floats) -> float:
     return np.nan
 
 
-def _at_risk(values: Floats, target: Target) -> Floats:
-    """Return, for each row, the sum of values over the rows at risk at its time."""
-    left = _sum_from(target.time, values, target.time)
-    if target.entry is None:
-        return left
-    return left - _sum_from(target.entry, values, target.time)
+class _From:
+    """The values of some rows with a time at each of others or later."""
 
+    def __init__(self, time: Floats, at: Floats) -> None:
+        self._descending = np.argsort(time)[::-1]
+        self._n_later = time.size - np.searchsorted(np.sort(time), at, side="left")
 
-def _sum_from(time: Floats, values: Floats, at: Floats) -> Floats:
-    """Return the sum of the values with a time at each of some times or later."""
-    order = np.argsort(time)
-    sums = np.append(np.cumsum(values[order][::-1])[::-1], 0.0)
-    return np.asarray(sums[np.searchsorted(time[order], at, side="left")])
+    def sums(self, values: Floats) -> Floats:
+        """Return the sum of the values at each of the times."""
+        return np.asarray(np.append(0.0, np.cumsum(values[self._descending]))[self._n_later])

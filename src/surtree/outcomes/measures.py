@@ -19,7 +19,7 @@ from surtree.metrics import (
 )
 from surtree.metrics.calibration_groups import observed_at
 from surtree.metrics.input import event_codes
-from surtree.metrics.predicted import Curve, evaluate, last_time
+from surtree.metrics.predicted import Curves, evaluate, last_time
 from surtree.metrics.reason import Score, after_training, missing, nobody_at_risk, score_or_reason
 from surtree.metrics.slope import slope_or_reason
 from surtree.outcomes._horizon_scores import HORIZON_KINDS, HorizonScores
@@ -61,8 +61,8 @@ class Predictions:
         return replace(self, of_row=self.of_row + change)
 
     @property
-    def curve_of_row(self) -> list[Curve]:
-        return list(self.curves[self.of_row])
+    def curves_of_rows(self) -> Curves:
+        return Curves(tuple(self.curves), self.of_row).in_use()
 
     @property
     def last_time(self) -> float:
@@ -274,7 +274,7 @@ def _brier(
     reason = after_training(interval[1], predicted.last_time)
     if reason:
         return missing(f"its interval ends at {reason.replace(' is', ',', 1)}")
-    curves = predicted.of(cause).curve_of_row
+    curves = predicted.of(cause).curves_of_rows
     return score_or_reason(
         lambda: normalized_integrated_brier_score(
             target, target, curves, cause=cause, interval=interval, **_weights(weight)

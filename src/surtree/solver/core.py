@@ -1,4 +1,4 @@
-"""The border to the compiled core: the only module that imports it."""
+"""The border to the compiled core, for problems: `_support.compiled` has functions of arrays."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from surtree import _core
-from surtree._support.exact import Terms
 from surtree._support.parallel import require_running
 from surtree._support.status import Status
 from surtree._support.types import Floats
@@ -48,18 +47,6 @@ def default_memory_limit() -> int:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 4
     except (AttributeError, OSError, ValueError):  # not known on every system
         return 2**31
-
-
-def sum_bins(
-    bins: NDArray[Any], n_bins: int, weight: Terms | None
-) -> tuple[NDArray[np.int64], NDArray[np.uint64], NDArray[np.uint64], Floats]:
-    """Return, for each bin of a column, the number, the hash and the weight of its rows."""
-    columns = np.atleast_2d(bins)
-    if weight is None:
-        return _core.sum_bins(columns, n_bins, np.empty((0, 0)))
-    n_rows, low, high, parts = _core.sum_bins(columns, n_bins, np.ascontiguousarray(weight.parts))
-    by_part = parts.reshape(-1, len(weight.parts), n_bins).swapaxes(0, 1)
-    return n_rows, low, high, weight.grid.join(by_part).ravel()
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.compiled import count_risk, count_steps
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
@@ -79,12 +80,7 @@ class Baseline(ArrayValue):
 
     def steps(self, target: Target) -> NDArray[np.intp]:
         """Return, for each row, the number of event times up to its own time."""
-        # Searching the times among the sorted rows is much faster than the rows among the times.
-        order = target.order
-        first = np.searchsorted(target.time[order], self.times, side="left")
-        steps = np.empty(order.size, dtype=np.intp)
-        steps[order] = np.cumsum(np.bincount(first, minlength=order.size)[: order.size])
-        return steps
+        return count_steps(target.order, target.time, self.times)
 
     def row_hazard(self, target: Target) -> Floats:
         """Return the hazard that each row was exposed to, from its entry to its exit."""
@@ -174,32 +170,18 @@ def estimate(risks: Risks, cause: int | None = None) -> Baseline:
     return Baseline(table.times, np.cumsum(steps), floor, risks.last_time)
 
 
-def risk_table(target: Target, weight: Floats) -> RiskTable:
+def risk_table(target: Target, weight: Floats, event: NDArray[np.bool_] | None = None) -> RiskTable:
     """Count the weight at risk and the weight of the events at each distinct event time.
 
-    A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later.
+    A row is at risk at time ``t`` when it entered before ``t`` and left at ``t`` or later. Other
+    events than those of the target may be given.
     """
-    return RowRisks(target, weight).table()
+    return _risk_table(target, target.event if event is None else event, Terms.of(weight))
 
 
 def _risk_table(target: Target, event: NDArray[np.bool_], weight: Terms) -> RiskTable:
-    ascending, weights = target.time[target.order], weight.take(target.order)
-    with_event = np.flatnonzero(event[target.order])
-    event_times = ascending[with_event]
-    starts = np.flatnonzero(np.diff(event_times, prepend=-np.inf))
-    times = event_times[starts]
-    deaths = weight.grid.join(np.add.reduceat(weights.take(with_event).parts, starts, axis=1))
-    if target.entry is None:
-        at_risk = _weight_from(ascending, weights, times)
-    else:
+    times, at_risk, deaths = count_risk(target.order, target.time, event, weight)
+    if target.entry is not None:
         first, last = (np.searchsorted(times, t, side="right") for t in (target.entry, target.time))
         at_risk = weight_over(first, last, weight, times.size)
     return RiskTable(times, at_risk, deaths)
-
-
-def _weight_from(ascending: Floats, weights: Terms, times: Floats) -> Floats:
-    """Return the weight of the rows whose value, here ascending, is at least each of the times."""
-    from_here_on = np.cumsum(weights.parts[:, ::-1], axis=1)[:, ::-1]
-    # No time is after the last row.
-    first = np.searchsorted(ascending, times, side="left")
-    return weights.grid.join(from_here_on[:, first])

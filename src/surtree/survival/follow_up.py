@@ -26,10 +26,11 @@ def reverse_kaplan_meier(target: Target, weight: Floats) -> StepFunction:
 
 
 def _censoring_counts(target: Target, weight: Floats) -> tuple[Floats, EventCounts]:
-    censored = Target(target.censored, target.time, target.entry)
-    if not censored.event.any():
+    """Return the times of censoring, and what is at risk of it and censored at each of them."""
+    censored = target.censored
+    if not censored.any():
         return np.empty(0), EventCounts(np.empty(0), np.empty(0))
-    table = risk_table(censored, weight)
+    table = risk_table(target, weight, censored)
     event_times, event_weight = target.time[target.event], weight[target.event]
     index = np.minimum(np.searchsorted(table.times, event_times), table.times.size - 1)
     tied = table.times[index] == event_times

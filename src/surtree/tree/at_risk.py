@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.compiled import count_groups
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats, read_only
 from surtree.data.target import Target
-from surtree.survival.baseline import Baseline, from_each_on
+from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import round_times
 
 Integers = NDArray[np.int32]
 
-# A table of leaves and event times has at most so many cells.
-_MOST_CELLS = 2**18
 # Marks of censoring closer than this share of the time axis cannot be told apart in a picture.
 CENSORED_PLACES = 500
 # The fields that are counts, and are kept as small as they can be.
@@ -120,143 +119,59 @@ def leaf_at_risk(
     baseline: Baseline,
 ) -> tuple[AtRiskCounts, ...]:
     """Count, for each leaf, the rows at risk and the events over time."""
-    leaves = np.flatnonzero(left < 0)
-    leaf = np.searchsorted(leaves, leaf_of_row)
+    positions = np.cumsum(left < 0)  # among leaves, from one
+    leaf = (positions - 1)[leaf_of_row]
     entering = None if target.entry is None else Entering(leaf, target.entry, weight)
-    return count_at_risk(leaves.size, Leaving(leaf, target, weight), entering, baseline)
+    return count_at_risk(int(positions[-1]), Leaving(leaf, target, weight), entering, baseline)
 
 
 def count_at_risk(
     n_groups: int, leaving: Leaving, entering: Entering | None, baseline: Baseline
 ) -> tuple[AtRiskCounts, ...]:
     """Count, for each group of rows, what is at risk and what dies over time."""
-    times = round_times(float(baseline.times[-1]))
-    at_events = list(_at_events(n_groups, leaving, entering, baseline))
-    by_cause: Iterable[dict[str, NDArray[Any]]] = [{}] * n_groups
-    if leaving.target.causes:
-        by_cause = _by_cause(leaving, leaving.target, [step for step, _, _ in at_events], baseline)
-    return at_risk_counts(
-        {
-            "step": step,
-            "at_risk": at_risk,
-            "deaths": deaths,
-            "round_at_risk": at_round,
-            "censored": censored,
-            "last_time": last_time,
-            **causes,
-        }
-        for (step, at_risk, deaths), at_round, censored, last_time, causes in zip(
-            at_events,
-            _at_round_times(n_groups, leaving, entering, times),
-            _censored(n_groups, leaving),
-            _last_times(n_groups, leaving).tolist(),
-            by_cause,
-            strict=True,
-        )
+    target, weight = leaving.target, leaving.weight
+    # The last time of all is in the last part of the axis.
+    axis = CENSORED_PLACES / float(target.time.max()), CENSORED_PLACES
+    late = None
+    if entering is not None:
+        step = np.searchsorted(baseline.times, entering.time, side="right")
+        late = entering.group, step, entering.time, entering.weight
+    (n_steps, *at_events), at_round, (n_censored, censored), last = count_groups(
+        (n_groups, baseline.times.size),
+        (leaving.group, baseline.steps(target), target.time, weight),
+        target.event,
+        target.censored,
+        axis,
+        late,
+        round_times(float(baseline.times[-1])),
+    )
+    ends = np.cumsum(n_steps)
+    fields: dict[str, Sequence[Any]] = {
+        name: _parts(_smallest(values), ends)
+        for name, values in zip(("step", "at_risk", "deaths"), at_events, strict=True)
+    }
+    fields["round_at_risk"] = list(read_only(_smallest(at_round)))
+    fields["censored"] = _parts(censored, np.cumsum(n_censored))
+    fields["last_time"] = last.tolist()
+    if target.causes:
+        fields["by_cause"] = [*map(_smallest, _by_cause(leaving, fields["step"], baseline))]
+    return tuple(
+        AtRiskCounts(**dict(zip(fields, values, strict=True)))
+        for values in zip(*fields.values(), strict=True)
     )
 
 
-def _at_events(
-    n_groups: int, leaving: Leaving, entering: Entering | None, baseline: Baseline
-) -> Iterator[tuple[NDArray[Any], ...]]:
-    """Yield the steps of each group, and what is at risk and dies there."""
-    n_times, grid = baseline.times.size, leaving.weight.grid
-    # Rows are at risk at the event times after their entry, up to the last that they reach.
-    last = baseline.steps(leaving.target)
-    first = None
-    if entering is not None:
-        first = np.searchsorted(baseline.times, entering.time, side="right")
-    n_together = max(_MOST_CELLS // (n_times + 1), 1)  # groups, in one table of groups and times
-    for start in range(0, n_groups, n_together):
-        size = (min(n_together, n_groups - start), n_times + 1)
-        cell, weight, rows = _cells(leaving.group, last, leaving.weight, start, size)
-        gone = weight.parts_by(cell, size[0] * size[1]).reshape(-1, *size)
-        at_risk = from_each_on(gone)[:, :, 1:]
-        died = leaving.target.event[rows]
-        deaths = weight.take(died).total_by(cell[died], size[0] * size[1]).reshape(size)[:, 1:]
-        # Where rows come and go, by their number: their weights may cancel.
-        moved = np.bincount(cell, minlength=size[0] * size[1]).reshape(size)[:, :-1] > 0
-        if entering is None or first is None:
-            moved[:, 0] = True
-        else:
-            cell, weight, _ = _cells(entering.group, first, entering.weight, start, size)
-            waiting = weight.parts_by(cell, size[0] * size[1]).reshape(-1, *size)
-            at_risk = at_risk - from_each_on(waiting)[:, :, 1:]
-            moved |= np.bincount(cell, minlength=size[0] * size[1]).reshape(size)[:, :-1] > 0
-        changed = moved | (deaths > 0)
-        for here, at_times, dying in zip(changed, grid.join(at_risk), deaths, strict=True):
-            step = np.flatnonzero(here)
-            yield step, at_times[step], dying[step]
-
-
-def _cells(
-    group: NDArray[np.intp],
-    time: NDArray[np.intp],
-    weight: Terms,
-    start: int,
-    size: tuple[int, int],
-) -> tuple[NDArray[np.intp], Terms, slice | NDArray[np.bool_]]:
-    """Return cells of a table of groups and times, the weights in them, and which rows these are.
-
-    The table has some of the groups, from one on.
-    """
-    if not start and group.max(initial=0) < size[0]:
-        return group * size[1] + time, weight, slice(None)
-    rows = (group >= start) & (group < start + size[0])
-    return (group[rows] - start) * size[1] + time[rows], weight.take(rows), rows
-
-
 def _by_cause(
-    leaving: Leaving, target: Target, steps: list[NDArray[Any]], baseline: Baseline
-) -> Iterator[dict[str, NDArray[Any]]]:
+    leaving: Leaving, steps: Sequence[NDArray[Any]], baseline: Baseline
+) -> Iterator[Floats]:
     """Yield the weight of the events of each cause at the steps of each group."""
+    target = leaving.target
     time, cause = baseline.steps(target) - 1, np.searchsorted(target.causes, target.cause)
     for number, step in enumerate(steps):
         rows = target.event & (leaving.group == number)
         cell = cause[rows] * step.size + np.searchsorted(step, time[rows])
         size = len(target.causes), step.size
-        deaths = leaving.weight.take(rows).total_by(cell, size[0] * size[1])
-        yield {"by_cause": deaths.reshape(size)}
-
-
-def _censored(n_groups: int, leaving: Leaving) -> list[Floats]:
-    """Return when rows of each group were censored, at most once in each part of the time axis."""
-    target = leaving.target
-    # From the last row to the first, so that of several in a part the earliest stays.
-    rows = target.order[::-1]
-    rows = rows[target.censored[rows]]
-    scale = CENSORED_PLACES / float(target.time.max())
-    # The last time of all is in the last part.
-    part = np.minimum((target.time[rows] * scale).astype(np.intp), CENSORED_PLACES - 1)
-    times = np.full((n_groups, CENSORED_PLACES), np.nan)
-    times[leaving.group[rows], part] = target.time[rows]
-    return [one[~np.isnan(one)] for one in times]
-
-
-def _last_times(n_groups: int, leaving: Leaving) -> Floats:
-    last, order = np.zeros(n_groups), leaving.target.order
-    last[leaving.group[order]] = leaving.target.time[order]  # of equal groups, the last one stays
-    return last
-
-
-def _at_round_times(
-    n_groups: int, leaving: Leaving, entering: Entering | None, times: Floats
-) -> Floats:
-    def at_and_after(group: NDArray[np.intp], time: Floats, weight: Terms) -> Floats:
-        """Return, in parts, the weight of the rows whose time is in each interval or later."""
-        cell = group * times.size + np.searchsorted(times, time, side="right") - 1
-        sums = weight.parts_by(cell, n_groups * times.size)
-        return from_each_on(sums.reshape(-1, n_groups, times.size))
-
-    # A row is at risk until the last of these times that it reaches ...
-    at_risk = at_and_after(leaving.group, leaving.target.time, leaving.weight)
-    if entering is not None:
-        # ... and not before it enters; rows with entry zero are at risk from the start.
-        waiting = at_and_after(entering.group, entering.time, entering.weight)
-        late = entering.time > 0
-        waiting[:, :, 0] = entering.weight.take(late).parts_by(entering.group[late], n_groups)
-        at_risk = at_risk - waiting
-    return leaving.weight.grid.join(at_risk)
+        yield leaving.weight.take(rows).total_by(cell, size[0] * size[1]).reshape(size)
 
 
 def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, ...]:
@@ -267,8 +182,8 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
     counts = {}
     for name in _COUNTS:
         parts = [np.asarray(leaf[name]) for leaf in fields]
-        borders = [0, *accumulate(part.size for part in parts)]
-        counts[name] = _parts(_smallest(np.concatenate(parts)), borders)
+        ends = np.cumsum([part.size for part in parts])
+        counts[name] = _parts(_smallest(np.concatenate(parts)), ends)
     for leaf in fields:
         if "by_cause" in leaf:
             leaf["by_cause"] = _smallest(leaf["by_cause"])
@@ -278,10 +193,10 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
     )
 
 
-def _parts(values: NDArray[Any], borders: list[int]) -> list[NDArray[Any]]:
-    """Cut an array at some borders; the parts are read-only."""
+def _parts(values: NDArray[Any], ends: NDArray[np.intp]) -> list[NDArray[Any]]:
+    """Cut an array where parts end; the parts are read-only."""
     whole = read_only(values)
-    return [whole[start:stop] for start, stop in pairwise(borders)]
+    return [whole[start:end] for start, end in pairwise([0, *ends.tolist()])]
 
 
 def _smallest(counts: Any) -> NDArray[Any]:

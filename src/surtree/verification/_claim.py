@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from surtree._support.compiled import Hashes
 from surtree._support.json_file import digest, parse_json
 from surtree._support.writing import write_text
 from surtree.averages.taught import TaughtTree
@@ -20,7 +21,7 @@ from surtree.data.table import Column
 from surtree.estimators.model_file import model_dict
 from surtree.estimators.tree import SurTree
 from surtree.fitting.conditions import has_conditions
-from surtree.fitting.row_digest import Hashes, cells_of, digest_of, hash_rows, outcomes
+from surtree.fitting.row_digest import cells_of, digest_of, hash_rows, outcomes
 from surtree.loading import load
 from surtree.tree.rows import find_leaves
 from surtree.words.numbers import plural
