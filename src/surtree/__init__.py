@@ -18,6 +18,7 @@ from surtree.averages.points import PointsCard, PointsColumn, PointsTable
 from surtree.averages.taught import TaughtTree
 from surtree.averages.usual import usual_models
 from surtree.cuts import Cut, Encoder, UnseenCategoryWarning
+from surtree.data.landmark import LandmarkRows, landmark_rows
 from surtree.data.suspicious_columns import SuspiciousColumnWarning
 from surtree.data.target import AllEventsWarning
 from surtree.data.target_array import target
@@ -152,6 +153,7 @@ __all__ = [
     "HeldOutScores",
     "HeterogeneityTest",
     "Kept",
+    "LandmarkRows",
     "LeafCheck",
     "LeafCurve",
     "LeafEffect",
@@ -211,6 +213,7 @@ __all__ = [
     "force_questions",
     "heterogeneity_test",
     "keep",
+    "landmark_rows",
     "leaf_curves",
     "leaf_hazard_ratios",
     "leaf_incidence",

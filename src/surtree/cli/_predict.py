@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -59,6 +60,11 @@ class PredictOptions:
         many=True,
         metavar="TIME,...",
     )
+    survived: float | None = option(
+        "Survival, and cumulative incidence, given no event until this time (conditional).",
+        metavar="TIME",
+        min=0,
+    )
     keep: list[str] | None = option(
         "Repeat these columns of the table beside the predictions, as in --keep id.",
         callback=_columns_to_keep,  # before what follows is refused as an argument too many
@@ -96,6 +102,15 @@ def predict(
     differ.
     """
     output = asked.output
+    since = asked.survived or 0.0
+    refuse(
+        {
+            "--survived goes with --survival": bool(since) and not asked.survival,
+            f"--survived {since:g} is not before all times of --survival": (
+                bool(since) and min(asked.survival or (np.inf,)) <= since
+            ),
+        }
+    )
     require_outputs({"--output": (output, TABLE_FILE)}, model=model, data=data)
     if output is not None and output.suffix.lower() in WORKBOOK:
         require_writer(output, streamed=is_streamed(data))
@@ -158,7 +173,9 @@ def _of_rows(model: Any, X: Any, asked: PredictOptions) -> dict[str, pl.Series]:
     if asked.survival:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", BeyondFollowUpWarning)
-            values = model.predict_survival_function(X, times=sorted(asked.survival))
+            values = model.predict_survival_function(
+                X, times=sorted(asked.survival), survived=asked.survived or 0.0
+            )
         for time, column in zip(sorted(asked.survival), values.T, strict=True):
             columns[f"survival_{time:.15g}"] = column
             if time > model.baseline_.last_time:
@@ -176,12 +193,31 @@ def _of_leaves(
     for time in asked.survival or ():
         name = f"survival_{time:.15g}"
         if time <= last_time:
-            columns |= outcome.predictions((), (time,), effects)
+            at_time = dict(outcome.predictions((), (time,), effects))
+            if asked.survived:
+                before = outcome.predictions((), (asked.survived,), effects)
+                at_time = _conditional(at_time, before, time, asked.survived)
+            columns |= at_time
             continue
         _say_beyond(name, time, last_time)
         columns[name] = np.full(tree.n_leaves, np.nan)
     index = np.searchsorted(tree.leaves, leaf)
     return {name: _known(pl.Series(values[index])) for name, values in columns.items()}
+
+
+def _conditional(
+    at: dict[str, Floats], before: Mapping[str, Floats], time: float, survived: float
+) -> dict[str, Floats]:
+    """Return predictions at a time given no event until an earlier one."""
+    given: dict[str, Floats] = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, values in at.items():
+            earlier = before[name.replace(f"_{time:.15g}", f"_{survived:.15g}")]
+            if name.startswith("incidence"):
+                given[name] = (values - earlier) / before[f"survival_{survived:.15g}"]
+            else:
+                given[name] = values / earlier
+    return given
 
 
 def _say_beyond(name: str, time: float, last_time: float) -> None:

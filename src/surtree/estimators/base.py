@@ -27,7 +27,7 @@ from surtree.estimators.parameters import CHECKS, Checks
 from surtree.metrics import concordance_index_censored
 from surtree.solver.problem import Limits
 from surtree.survival.objective import Objective, RelativeRisk
-from surtree.survival.step_function import StepFunction, curves_of_rows
+from surtree.survival.step_function import StepFunction, conditional_curves, curves_of_rows
 from surtree.tree.along import read_pieces, survival_along
 from surtree.tree.curves import leaf_curves
 from surtree.tree.rows import find_leaves, path_matrix
@@ -72,7 +72,12 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self._risk(X)
 
     def predict_survival_function(
-        self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None
+        self,
+        X: Any,
+        *,
+        return_array: bool = False,
+        times: ArrayLike | None = None,
+        survived: float = 0.0,
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row: the probability of no event until a time.
 
@@ -92,6 +97,10 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         times : array of shape (n_times,), optional
             Times at which to return numbers, an array of shape (n_samples, n_times): not a number
             after the last follow-up, with a `BeyondFollowUpWarning`.
+        survived : float, default=0
+            A time that rows are known to have survived: then it is the probability of no event from
+            there on (conditional survival), by the columns that they had at time zero. For columns
+            as they are now, fit on `landmark_rows`.
 
         Examples
         --------
@@ -100,8 +109,13 @@ class SurvivalEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         >>> model = SurTree(max_depth=1).fit([[0], [0], [1], [1]], y)
         >>> model.predict_survival_function([[0], [1]], times=[1, 2]).round(2).tolist()
         [[0.85, 0.69], [0.55, 0.25]]
+        >>> model.predict_survival_function([[0], [1]], times=[2], survived=1).round(2).tolist()
+        [[0.81], [0.45]]
         """
-        return self._curves(X, "survival", return_array, times)
+        if not survived:
+            return self._curves(X, "survival", return_array, times)
+        functions = self._curves(X, "survival", False, None)
+        return conditional_curves(functions, survived, return_array, times)
 
     def predict_cumulative_hazard_function(
         self, X: Any, *, return_array: bool = False, times: ArrayLike | None = None

@@ -262,6 +262,7 @@ class EffectTree(SurTree):
         *,
         return_array: bool = False,
         times: ArrayLike | None = None,
+        survived: float = 0.0,
         corrected: bool = False,
     ) -> NDArray[np.object_] | Floats:
         """Return the survival function of each row in an arm.
@@ -270,7 +271,7 @@ class EffectTree(SurTree):
         ----------
         X, treatment
             As in `predict_risk`.
-        return_array, times : optional
+        return_array, times, survived : optional
             As in `SurTree.predict_survival_function`.
         corrected : bool, default=False
             As in `predict_risk`. The arms of a leaf then share a baseline, that of its own rows
@@ -279,6 +280,8 @@ class EffectTree(SurTree):
         """
         curves, index = self._arm_curves(X, treatment, corrected)
         survival = [curve.survival for curve in curves]
+        if survived:
+            survival = [curve.after(survived) for curve in survival]
         return curves_of_rows(survival, index, return_array, times)
 
     def predict_cumulative_hazard_function(  # type: ignore[override]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,6 +96,31 @@ class StepFunction(ArrayValue):
             values = np.where(beyond, np.nan, values)
         return values if values.ndim else float(values)
 
+    def after(self, time: float) -> StepFunction:
+        """Return the survival of those who are still without an event at a time.
+
+        Parameters
+        ----------
+        time : float
+            Until then survival is one, and later it is that of everybody over that at the time:
+            not a number where nobody is left.
+
+        Examples
+        --------
+        >>> from surtree import StepFunction
+        >>> survival = StepFunction([1.0, 2.0, 3.0], [0.8, 0.5, 0.1], before=1.0)
+        >>> survival.after(2)([1, 2, 3]).tolist()
+        [1.0, 1.0, 0.2]
+        """
+        (left,) = self._at(_require_times([time]))
+        if not time <= self.domain[1]:
+            raise ValueError(
+                f"survived={time:g} is after the last follow-up, {self.domain[1]:g}: nobody was "
+                "observed then; give an earlier time"
+            )
+        later = self.y / left if left > 0 else np.full(self.y.size, np.nan)
+        return replace(self, y=np.where(self.x > time, later, 1.0))
+
     def _at(self, asked: Floats) -> Floats:
         """Return the values at times, also at those after the last follow-up."""
         steps = np.searchsorted(self.x, asked, side="right")
@@ -140,6 +166,17 @@ def curves_of_rows(
     shared = np.empty(len(curves), dtype=object)
     shared[:] = curves
     return np.asarray(shared[index])
+
+
+def conditional_curves(
+    functions: NDArray[Any], survived: float, return_array: bool, times: ArrayLike | None
+) -> NDArray[np.object_] | Floats:
+    """Return the curve of each row given that it is without an event at a time, or its values."""
+    distinct = {id(curve): curve for curve in functions}
+    number = {key: position for position, key in enumerate(distinct)}
+    index = np.array([number[id(curve)] for curve in functions], dtype=np.intp)
+    curves = [curve.after(survived) for curve in distinct.values()]
+    return curves_of_rows(curves, index, return_array, times)
 
 
 def _require_times(times: ArrayLike) -> Floats:
