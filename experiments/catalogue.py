@@ -27,6 +27,7 @@ from experiments import (
     preparation,
     real,
     real_page,
+    recalibration,
     risk_groups,
     runtime,
     scalability,
@@ -128,6 +129,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=outcome_truth.cases,
         measure=outcome_truth.measure,
         page=outcome_truth.page,
+    ),
+    "recalibration": Experiment(
+        title="whether recalibration repairs predictions, and what it costs with few events",
+        cases=recalibration.cases,
+        measure=recalibration.measure,
+        page=recalibration.page,
     ),
     "risk-groups": Experiment(
         title="how optimistic the curves of risk groups are, apparent and corrected",

@@ -98,7 +98,7 @@ from surtree.tree import (
     leaf_curves,
     leaf_hazard_ratios,
 )
-from surtree.tree.provenance import Kept
+from surtree.tree.provenance import Kept, Recalibration
 from surtree.validation import (
     ColumnDrift,
     ColumnUse,
@@ -113,6 +113,7 @@ from surtree.validation import (
     Validation,
     compare,
     evaluate,
+    recalibrate,
     risk_groups,
     validate,
 )
@@ -176,6 +177,7 @@ __all__ = [
     "QuestionSwaps",
     "RTree",
     "ReadingWarning",
+    "Recalibration",
     "Receipt",
     "RelativeRisk",
     "RestrictedMean",
@@ -224,6 +226,7 @@ __all__ = [
     "question_swaps",
     "read_r_tree",
     "read_table",
+    "recalibrate",
     "restricted_means",
     "risk_groups",
     "target",

@@ -41,6 +41,7 @@ from surtree import (
     near_optimal,
     question_costs,
     question_swaps,
+    recalibrate,
     risk_groups,
     validate,
     verify,
@@ -378,6 +379,12 @@ def entry_points() -> list[EntryPoint]:
                 ]
             ),
             question_swaps,
+        ),
+        EntryPoint(
+            "recalibrate",
+            results(recalibrate, lambda it: it.recalibration_.factors, fitted, method="leaves"),
+            recalibrate,
+            verb="evaluate",
         ),
         EntryPoint(
             "risk_groups",

@@ -175,6 +175,7 @@ VERBS: dict[str, Callable[[Case], Any]] = {
     "`PointsTable` (score card)": _fit(PointsTable(2)),
     "`heterogeneity_test`": _of_class(surtree.heterogeneity_test, n_draws=9),
     "`correct_effects`": _of_class(surtree.correct_effects, n_repeats=2),
+    "`recalibrate`": _of_class(surtree.recalibrate),
     "`risk_groups`": _of_class(surtree.risk_groups, k=2, n_folds=2),
     "`leaf_curves`": _of_tree(surtree.leaf_curves),
     "`leaf_hazard_ratios`": _of_tree(surtree.leaf_hazard_ratios),

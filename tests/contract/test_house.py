@@ -34,8 +34,8 @@ BUDGET = {
     "solver": 2400,
     "summary": 950,
     "survival": 2800,
-    "tree": 2960,
-    "validation": 3450,
+    "tree": 3010,
+    "validation": 3660,
     "verification": 1150,
     "words": 300,
 }

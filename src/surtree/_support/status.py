@@ -12,9 +12,18 @@ from sklearn.exceptions import ConvergenceWarning
 from surtree._support.package import user_level
 
 Status = Literal[
-    "optimal", "rounded", "time_limit", "memory_limit", "interrupted", "edited", "kept"
+    "optimal",
+    "rounded",
+    "time_limit",
+    "memory_limit",
+    "interrupted",
+    "edited",
+    "kept",
+    "recalibrated",
 ]
 STATUSES: tuple[Status, ...] = get_args(Status)
+# Of models whose proof was about another tree, or other predictions.
+VOID: tuple[Status, ...] = ("edited", "recalibrated")
 # Of searches that came to their end.
 FINISHED: tuple[Status, ...] = ("optimal", "rounded")
 # A gap by rounding of less is not worth a warning.
@@ -61,6 +70,11 @@ WORDS: dict[Status, Words] = {
         "edited",
         "edited: certificate void",
         "the file of the model was edited, or has no digest",
+    ),
+    "recalibrated": Words(
+        "recalibrated",
+        "recalibrated on other rows: certificate void",
+        "the model was recalibrated on other rows",
     ),
     "kept": Words(
         "kept by choice",

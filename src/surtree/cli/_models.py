@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from surtree._support.status import WORDS
+from surtree._support.status import VOID, WORDS
 from surtree.averages.base import ProportionalEstimator
 from surtree.cli._console import say
 from surtree.cli._options import FileOptions, Page
@@ -44,8 +44,9 @@ def read_any_model(path: Path) -> Any:
             f"{path} holds a {type(model).__name__}, and the commands read fitted models: "
             "surtree.load reads it in Python"
         )
-    if getattr(model, "status_", "optimal") == "edited":
-        say(f"{path}: {WORDS['edited'].clause}: its certificate is void")
+    status = getattr(model, "status_", "optimal")
+    if status in VOID:
+        say(f"{path}: {WORDS[status].clause}: its certificate is void")
     return model
 
 

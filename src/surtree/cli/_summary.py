@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from surtree._support.status import WORDS
+from surtree._support.status import VOID, WORDS
 from surtree.cli._console import plain
 from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
@@ -67,7 +67,7 @@ def path_text(model: SurTree) -> str:
         rows.append((*counts, f"{loss:.6g}", f"{bound:.6g}", gap, "chosen" * size["chosen"]))
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     table = ["  ".join(map(str.rjust, row, widths)).rstrip() for row in rows]
-    void = ["", WORDS["edited"].line] if model.status_ == "edited" else []
+    void = ["", WORDS[model.status_].line] if model.status_ in VOID else []
     return "\n".join(table + void)
 
 

@@ -28,7 +28,7 @@ from surtree._support.json_file import (
     text,
 )
 from surtree._support.parameters import LEAF_CURVES, LeafCurveKind
-from surtree._support.status import STATUSES
+from surtree._support.status import STATUSES, VOID
 from surtree.cuts.cut import Cut, Cuts, load_cuts, save_cuts
 from surtree.cuts.encoder import Encoder
 from surtree.cuts.validate import known_categories, require_known, require_one_kind
@@ -44,10 +44,12 @@ from surtree.survival.objectives import read_objective, save_objective
 from surtree.survival.step_function import read_horizons
 from surtree.tree.provenance import (
     Kept,
+    Recalibration,
     Teaching,
     kept_format,
     read_fields,
     read_receipt,
+    recalibration_format,
     receipt_format,
     save_fields,
     teaching_format,
@@ -152,6 +154,7 @@ _KEPT = {
     "kept": optional(kept_format),
     "free_loss": optional(_loss),
     "risk_groups": optional(risk_groups_format),
+    "recalibration": optional(recalibration_format),
 }
 
 # By version. Models of the first have no objective, which is relative risk, and the kind of curve
@@ -212,7 +215,7 @@ def _faults_of_path(saved: dict[str, Any], trees: tuple[Tree, ...]) -> Iterator[
     if [size["splits"] for size in path] != list(range(len(path))):
         yield "its path does not count the splits from zero"
     # A tree that was kept by choice need not be the best of its size.
-    kept = {0} if saved["status"] == "kept" else set()
+    kept = {0} if saved["status"] in ("kept", *VOID) else set()
     if {size["tree"] for size in path} | kept != set(range(len(trees))):
         yield "its path does not have each of its trees"
     if any(trees[size["tree"]].n_splits > size["splits"] for size in path):
@@ -237,12 +240,15 @@ def _faults_of_certificate(saved: dict[str, Any], trees: tuple[Tree, ...]) -> It
             yield "its path has a size that is worse than a smaller one"
         before = size["loss"]
     loss, bound = saved["loss"], saved["lower_bound"]
+    has_factor, status = trees[0].factor is not None, saved["status"]
+    if has_factor != (status == "recalibrated") and not (has_factor and status == "edited"):
+        yield "it is recalibrated by no factors, or the other way round"
     if (saved["status"] == "kept") != (saved.get("kept") is not None):
         yield "it is kept by choice without what is known of that, or the other way round"
-    if saved["status"] == "edited":
+    if saved["status"] in VOID:
         expected = 1.0
         if bound != 0 or any(size["lower_bound"] != 0 for size in saved["path"]):
-            yield "it is edited, but has bounds"
+            yield f"it is {saved['status']}, but has bounds"
     else:
         expected = (loss - bound) / loss if loss > 0 else 0.0
     if not math.isclose(saved["gap"], expected, rel_tol=SAME_LOSS, abs_tol=SAME_LOSS):
@@ -259,6 +265,7 @@ _OF_THE_ROWS = frozenset(
     {
         *("held_out_", "sizes_", "tuning_", "validation_", "heterogeneity_", "correction_"),
         *("receipt_", "comparison_", "_teaching", "kept_", "free_loss_", "risk_groups_"),
+        "recalibration_",
     }
 )
 # Models were fitted with this before there was a choice.
@@ -322,6 +329,7 @@ def model_dict(estimator: Any) -> dict[str, Any]:
         "teaching": save_fields(estimator._teaching),
         "kept": save_fields(estimator.kept_),
         "free_loss": estimator.free_loss_,
+        "recalibration": save_fields(estimator.recalibration_),
         "risk_groups": save_risk_groups(estimator.risk_groups_, estimator.tree_),
         **estimator.tree_.outcome.save_model(estimator),
         "status": estimator.status_,
@@ -384,6 +392,7 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         "_teaching": read_fields(Teaching, saved.get("teaching")),
         "kept_": read_fields(Kept, saved.get("kept")),
         "free_loss_": saved.get("free_loss"),
+        "recalibration_": read_fields(Recalibration, saved.get("recalibration")),
         "risk_groups_": read_risk_groups(saved.get("risk_groups"), trees[0]),
         **trees[0].outcome.read_model(saved),
         "tree_": trees[0],

@@ -27,7 +27,7 @@ from surtree.outcomes.risk_groups import RiskGroups
 from surtree.solver.problem import Limits, ProgressHook
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective, RelativeRisk
-from surtree.tree.provenance import Kept, Receipt
+from surtree.tree.provenance import Kept, Recalibration, Receipt
 from surtree.tree.size import Size
 from surtree.validation import Validation
 from surtree.validation.held_out import HeldOutScores
@@ -43,6 +43,7 @@ class _Fitted(SavedEstimator, TreeEstimator):
     tuning_: Tuning | None
     validation_: Validation | None
     risk_groups_: RiskGroups | None
+    recalibration_: Recalibration | None
     row_digest_: tuple[int, ...] | None
     receipt_: Receipt | None
     kept_: Kept | None
@@ -154,6 +155,8 @@ class SurTree(_Fitted):
         so uneven that rounding leaves a gap of more than 1e-9. A model loaded from a file that was
         edited by hand has the status "edited": nothing is proven, the lower bounds are zero and the
         gap is one. A tree that was chosen by hand (`surtree.keep`) has the status "kept".
+    recalibration_ : Recalibration or None
+        How the model was recalibrated on other rows (`surtree.recalibrate`).
     kept_ : Kept or None
         What is known of a tree that was chosen by hand.
     free_loss_ : float or None
@@ -262,7 +265,7 @@ class SurTree(_Fitted):
     _known_later: ClassVar[tuple[str, ...]] = (
         *("time_unit_", "horizons_", "follow_up_", "held_out_", "sizes_", "tuning_"),
         *("validation_", "receipt_", "comparison_", "_teaching", "kept_", "free_loss_"),
-        "risk_groups_",
+        *("risk_groups_", "recalibration_"),
     )
     _format: ClassVar[str] = FORMAT
     _kind: ClassVar[str] = "of one event"

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surtree._support.package import VERSION
-from surtree._support.status import WORDS
+from surtree._support.status import VOID, WORDS
 from surtree.export._methods_data import (
     concordance_name,
     data,
@@ -100,6 +100,7 @@ def export_methods(
         *_tuning(findings, model),
         *_proof(findings.certificate),
         _result(findings.tree),
+        *([] if findings.recalibration is None else [f"It was {findings.recalibration}."]),
         *_risk_groups(findings.risk_groups),
         *filter(None, [reversals_sentence(findings.tree, names)]),
         *_validation(findings),
@@ -147,7 +148,7 @@ def _tuning(findings: Findings, model: Any) -> Iterator[str]:
         yield _tuned(findings.scores, findings.tuning)
     elif certificate is None or certificate.status is None:
         return
-    elif findings.fitted_with is None or certificate.status in ("edited", "kept"):
+    elif findings.fitted_with is None or certificate.status in (*VOID, "kept"):
         yield "Whether size and shrinkage were tuned is not recorded."
     elif hasattr(model, "best_estimator_"):
         yield f"Parameters were chosen by {type(model).__name__}."
@@ -188,8 +189,8 @@ def _proof(certificate: Certificate | None) -> Iterator[str]:
         how = _HEURISTICS.get(certificate.method, "is a heuristic")
         yield f"{certificate.method} {how}: nothing is proven about the tree."
         return
-    if certificate.status == "edited":
-        yield f"Nothing is proven about the tree: {WORDS['edited'].clause}."
+    if certificate.status in VOID:
+        yield f"Nothing is proven about the tree: {WORDS[certificate.status].clause}."
         return
     if certificate.kept is not None:
         yield f"The tree was chosen by hand: {certificate.kept} (on the rows of the fit)."

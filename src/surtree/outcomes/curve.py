@@ -14,7 +14,15 @@ from surtree._support.types import Floats
 from surtree.outcomes._group import Group, counted
 from surtree.survival.confidence import LEVEL
 from surtree.survival.kaplan_meier import median_time
-from surtree.tree.leaf_curve import curve_kind, curve_of, median_limits, survival_band, theta_limits
+from surtree.tree.leaf_curve import (
+    curve_kind,
+    curve_of,
+    event_counts,
+    median_limits,
+    observed_band,
+    survival_band,
+    theta_limits,
+)
 from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
 from surtree.words.numbers import interval_text, number
@@ -225,6 +233,6 @@ def everyone(tree: Tree) -> GroupCurve:
 def _observed(group: Group, level: float) -> ObservedCurve:
     tree, (counts,) = group.tree, group.leaf_counts
     steps = counts.step[counts.deaths > 0]
-    survival = curve_of(tree, group.leaf, "kaplan-meier").survival.y
-    lower, upper = survival_band(tree, group.leaf, "kaplan-meier", level)
+    survival = event_counts(tree, group.leaf, "kaplan-meier").survival
+    lower, upper = observed_band(tree, group.leaf, "kaplan-meier", level)
     return ObservedCurve(tree.event_times[steps], survival[steps], (lower[steps], upper[steps]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from surtree._support.status import WORDS, Status
+from surtree._support.status import VOID, WORDS, Status
 from surtree.summary.findings import Audited, Certificate
 from surtree.survival.objective import Objective
 from surtree.tree.provenance import Kept
@@ -44,13 +44,14 @@ def verdict(certificate: Certificate | None) -> Verdict:
             f"{certificate.method} does not prove how good its trees are. surtree.audit_tree tells "
             "how far this one is from the best.",
         )
-    if certificate.status == "edited":
+    if certificate.status in VOID:
+        words = WORDS[certificate.status]
         return Verdict(
             False,
             "Not known.",
-            "Edited: certificate void",
-            f"Nothing is known of how good this tree is: {WORDS['edited'].clause}. What a search "
-            "has proven may have been about another tree.",
+            f"{words.title.capitalize()}: certificate void",
+            f"Nothing is known of how good this tree is: {words.clause}. What a search has proven "
+            "was about another tree, or about other predictions.",
         )
     if certificate.kept is not None:
         return _of_choice(certificate, certificate.kept, certificate.gap)

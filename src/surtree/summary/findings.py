@@ -24,7 +24,7 @@ from surtree.questions.swaps import QuestionSwaps
 from surtree.summary.labels import Labels
 from surtree.survival.follow_up import FollowUp
 from surtree.survival.objective import Objective
-from surtree.tree.provenance import Kept, Teaching
+from surtree.tree.provenance import Kept, Recalibration, Teaching
 from surtree.tree.resolve import cause_names_of, chosen_model, shown_model
 from surtree.tree.tree import Tree
 from surtree.validation import Comparison, Validation
@@ -124,6 +124,7 @@ class Findings:
     follow_up: FollowUp | None = None  # the quartiles of follow-up, where they are known
     cause_names: Mapping[int, str] | None = None  # what the causes of competing risks are called
     comparison: Comparison | None = None  # with other models on the same folds
+    recalibration: Recalibration | None = None  # how hazards were adapted to other rows
     risk_groups: RiskGroups | None = None  # leaves merged into a few groups
     teaching: Teaching | None = None  # of a taught tree, what is known of its teacher
 
@@ -229,6 +230,7 @@ def _of_search(model: SurTree, method: str) -> Findings:
         cause_names=cause_names_of(model),
         comparison=model.comparison_,
         risk_groups=model.risk_groups_,
+        recalibration=model.recalibration_,
         teaching=model._teaching,
     )
 

@@ -153,7 +153,7 @@ def leaf_hazard_ratios(
 def shows_ratios(tree: Tree) -> bool:
     """Tell whether hazard ratios are known: not of one leaf, and not of old files."""
     known = tree.risk and all(counts.of_all_times for counts in tree.risk)
-    return bool(known) and tree.n_leaves > 1 and tree.outcome.shows_ratios
+    return bool(known) and tree.factor is None and tree.n_leaves > 1 and tree.outcome.shows_ratios
 
 
 def _counts(tree: Tree, cause: int | None) -> tuple[GroupCounts, Floats]:

@@ -74,7 +74,13 @@ def curve_of(tree: Tree, leaf: int, kind: LeafCurveKind | None = None) -> LeafCu
     else:
         counts = event_counts(tree, leaf, kind)
         survival, cumulative_hazard = counts.survival, np.cumsum(counts.hazard)
-    return curve_from(tree, leaf, survival, cumulative_hazard)
+    factor = factor_of(tree, leaf)
+    return curve_from(tree, leaf, survival**factor, factor * cumulative_hazard)
+
+
+def factor_of(tree: Tree, node: int) -> float:
+    """Return what `recalibrate` multiplied the hazard of a node by."""
+    return 1.0 if tree.factor is None else float(tree.factor[node])
 
 
 def curve_from(tree: Tree, leaf: int, survival: Floats, cumulative_hazard: Floats) -> LeafCurve:
@@ -170,7 +176,8 @@ def theta_limits(tree: Tree, node: int, level: float = LEVEL) -> tuple[float, fl
     if totals is None:
         return np.nan, np.nan
     events, expected = map(float, totals)
-    return ratio_limits(tree, events, expected, level)
+    lower, upper = ratio_limits(tree, events, expected, level)
+    return lower * factor_of(tree, node), upper * factor_of(tree, node)
 
 
 def ratio_limits(tree: Tree, events: float, expected: float, level: float) -> tuple[float, float]:
@@ -188,6 +195,14 @@ def survival_band(
         leaf_position(tree, leaf)
         low, high = theta_limits(tree, leaf, level)
         return tree.baseline.survival(high), tree.baseline.survival(low)
+    lower, upper = observed_band(tree, leaf, kind, level)
+    return lower ** factor_of(tree, leaf), upper ** factor_of(tree, leaf)
+
+
+def observed_band(
+    tree: Tree, leaf: int, kind: LeafCurveKind, level: float
+) -> tuple[Floats, Floats]:
+    """Return the limits of a curve of the training rows of a leaf."""
     if kind == "breslow":
         fit, position = tree._proportional_hazards, leaf_position(tree, leaf)
         return cox_groups.survival_band(leaf_groups(tree), fit, position, level)

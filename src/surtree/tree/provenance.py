@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
-from surtree._support.json_file import Number, digest, flag, optional, record, text
+from surtree._support.json_file import (
+    Number,
+    digest,
+    flag,
+    list_of,
+    one_of,
+    optional,
+    record,
+    text,
+)
+from surtree.words.numbers import plural
 
 # The fields of a model file that a verification is about, and the parameters among them.
 _CLAIM = ("rows", "objective", "baseline", "cuts", "known", "trees", "path")
@@ -130,7 +140,73 @@ class Teaching:
     plain_loss: float | None = None
 
 
-def save_fields(value: Receipt | Kept | Teaching | None) -> dict[str, Any] | None:
+RecalibrationMethod = Literal["intercept", "slope", "leaves"]
+RECALIBRATIONS: tuple[RecalibrationMethod, ...] = get_args(RecalibrationMethod)
+_above_zero = Number("a number above zero", 1e-300)
+recalibration_format = record(
+    {
+        "method": one_of(*RECALIBRATIONS),
+        "shrinkage": Number("a number, zero or more", 0.0),
+        "n_rows": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
+        "n_events": Number("a whole number, zero or more", 0, 2**31 - 1, whole=True),
+        "ratio": Number("a number, zero or more", 0.0),
+        "slope": optional(Number("a finite number")),
+        "factors": list_of(_above_zero),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """How a model was recalibrated on other rows (`surtree.recalibrate`); ``print`` says it.
+
+    Parameters
+    ----------
+    method : {"intercept", "slope", "leaves"}
+        What was changed: the level of all hazards, that and their spread, or each leaf.
+    shrinkage : float
+        How many expected events the old value counted for.
+    n_rows, n_events : int
+        The rows, and those of them with an event while the model predicts.
+    ratio : float
+        Observed over expected events of the old model.
+    slope : float or None
+        What differences between leaves were multiplied by, on the scale of logarithms.
+    factors : tuple of float
+        What the hazard of each leaf was multiplied by, in the order of the tree's ``leaves``.
+
+    Examples
+    --------
+    >>> from surtree import SurTree, recalibrate
+    >>> from surtree.datasets import load_gbsg2
+    >>> X, y = load_gbsg2()
+    >>> model = SurTree(max_depth=1).fit(X[:400], y[:400])
+    >>> print(recalibrate(model, X[400:], y[400:]).recalibration_)
+    recalibrated on 286 rows with 110 events, observed / expected 0.919: hazards times 0.925
+    """
+
+    method: RecalibrationMethod
+    shrinkage: float
+    n_rows: int
+    n_events: int
+    ratio: float
+    slope: float | None
+    factors: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "factors", tuple(self.factors))  # of files, a list
+
+    def __str__(self) -> str:
+        low, high = min(self.factors), max(self.factors)
+        times = f"{low:.3g}" if self.method == "intercept" else f"{low:.3g} to {high:.3g} by leaf"
+        slope = "" if self.slope is None else f" (slope {self.slope:.3g})"
+        return (
+            f"recalibrated on {plural(self.n_rows, 'row')} with {plural(self.n_events, 'event')}, "
+            f"observed / expected {self.ratio:.3g}: hazards times {times}{slope}"
+        )
+
+
+def save_fields(value: Receipt | Kept | Teaching | Recalibration | None) -> dict[str, Any] | None:
     return None if value is None else asdict(value)
 
 

@@ -141,6 +141,8 @@ class Tree(ArrayValue):
         may be on both sides of a split. Trees of other sizes on a path do not keep them.
     arms : Arms, optional
         The arms of a trial, in the chosen tree of an `EffectTree`.
+    factor : array of float, optional
+        What `recalibrate` multiplied the hazard of each node by.
 
     Examples
     --------
@@ -173,16 +175,20 @@ class Tree(ArrayValue):
     leaf_curve: LeafCurveKind = "baseline"
     n_persons: Integers | None = None
     arms: Arms | None = None
+    factor: Floats | None = None
 
     @cached_property
     def theta(self) -> Floats:
         """What each node predicts: as a rule, its observed over expected events."""
-        return read_only(self.objective.theta(self.sums.T))
+        return read_only(self._adapted(self.objective.theta(self.sums.T)))
 
     @cached_property
     def prediction(self) -> Floats:
         """What the objective predicts for each node, the last axis: theta, or more than that."""
-        return read_only(self.objective.predict(self.sums.T))
+        return read_only(self._adapted(self.objective.predict(self.sums.T)))
+
+    def _adapted(self, hazard: Floats) -> Floats:
+        return hazard if self.factor is None else hazard * self.factor
 
     @cached_property
     def outcome(self) -> Outcome:
@@ -480,6 +486,7 @@ class Tree(ArrayValue):
                 "sums": dict(zip(self.objective.sum_names, self.sums.T.tolist(), strict=True)),
                 "theta": self.theta.tolist(),
                 **({} if self.n_persons is None else {"n_persons": self.n_persons.tolist()}),
+                **({} if self.factor is None else {"factor": self.factor.tolist()}),
             },
             **save_cuts(self.cuts),
             "baseline": save_baseline(self.baseline),
@@ -530,6 +537,7 @@ class Tree(ArrayValue):
             if "n_persons" in nodes
             else None,
             arms=read_arms(saved["arms"]) if "arms" in saved else None,
+            factor=np.array(nodes["factor"], dtype=np.float64) if "factor" in nodes else None,
         )
         theta = np.array(nodes["theta"], dtype=np.float64)
         if version == 1 and theta.shape == tree.n_events.shape:

@@ -41,6 +41,7 @@ _sum = Number("a number, zero or more", 0.0, 1e300)
 _finite = Number("a finite number", -1e300, 1e300)
 # Weights and times of rows are from 1e-100 to 1e100 (target.py); products of two stay finite.
 _time = Number("a time from 0 to 1e100", 0.0, 1e100)
+_factor = Number("a factor from 1e-6 to 1e6", 1e-6, 1e6)
 _weight = Number("a weight, zero or more", 0.0, 1e120)
 _positive_weight = Number("a weight above zero", 1e-120, 1e120)
 _positive = Number("a number above zero", POSITIVE)
@@ -107,7 +108,9 @@ def _tree_format(
             "format": one_of("surtree.tree"),
             "version": anything,
             **fields,
-            "nodes": record(_NODES | nodes, also={"n_persons": list_of(_count)}),
+            "nodes": record(
+                _NODES | nodes, also={"n_persons": list_of(_count), "factor": list_of(_factor)}
+            ),
             "cuts": list_of(anything),
             "risk": list_of(record(risk, also=BY_CAUSE)),
         },
@@ -170,6 +173,8 @@ def _not_whole(fault: str) -> ValueError:
 
 def _equally_long(tree: Tree) -> bool:
     lengths = {len(getattr(tree, name)) for name in ("sums", *(_NODES.keys() - {"theta"}))}
+    if tree.factor is not None:
+        lengths.add(tree.factor.size)
     return len(lengths) == 1 and tree.column.size > 0
 
 

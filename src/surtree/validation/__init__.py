@@ -8,6 +8,7 @@ from surtree.validation._resampling import validate
 from surtree.validation._stability import ColumnUse, LeafStability
 from surtree.validation.comparison import Comparison, compare
 from surtree.validation.held_out import HeldOutScores
+from surtree.validation.recalibration import recalibrate
 from surtree.validation.results import Validation
 from surtree.validation.risk_groups import risk_groups
 from surtree.validation.sizes import SizeScores, Tuning
@@ -26,6 +27,7 @@ __all__ = [
     "Validation",
     "compare",
     "evaluate",
+    "recalibrate",
     "risk_groups",
     "validate",
 ]

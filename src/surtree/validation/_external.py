@@ -32,6 +32,7 @@ from surtree.validation._leaf_checks import (
     check_notes,
     is_after,
     leaf_checks,
+    overall_ratio,
 )
 from surtree.validation._measures import Measure, observed_curves
 from surtree.validation._predictions import has_tree, predict
@@ -73,6 +74,8 @@ class Evaluation:
         Events after that time, which no measure of a leaf counts.
     curve_name : str
         What predicted curves show: "survival" or "cumulative incidence".
+    ratio : tuple of three floats
+        Of a tree of one event: observed over expected events of all rows, and its limits.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class Evaluation:
     last_time: float = np.inf
     n_events_after: int = 0
     curve_name: str = "survival"
+    ratio: tuple[float, float, float] = (np.nan, np.nan, np.nan)
 
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name."""
@@ -114,7 +118,25 @@ class Evaluation:
             (one.words, one.reason, isfinite(one.value)) for one in self.measures
         )
         lines += [*self._leaf_lines(), *drift_lines(self.columns)]
-        return "\n".join(lines)
+        return "\n".join([*lines, *filter(None, [self.advice])])
+
+    @property
+    def advice(self) -> str:
+        """Whether the model should be recalibrated on such rows; empty where nothing says so."""
+        value, lower, upper = self.ratio
+        slope = next((one for one in self.measures if one.name == "calibration_slope"), None)
+        if not isfinite(value):
+            return ""
+        said = f"observed / expected in all: {figure(value, 2)} ({limits_text(lower, upper, 2)})"
+        if slope is not None and (slope.upper < 1 or slope.lower > 1):
+            spread = "too far from" if slope.upper < 1 else "too near to"
+            return (
+                f"{said}, and predictions are {spread} each other: "
+                "recalibrate(model, X, y, method='slope') adapts both to such rows"
+            )
+        if lower > 1 or upper < 1:
+            return f"{said}: recalibrate(model, X, y) adapts the level to such rows"
+        return f"{said}: nothing says that the model needs to be recalibrated"
 
     def _leaf_lines(self) -> list[str]:
         if not self.leaves:
@@ -260,6 +282,7 @@ def _evaluation(
 ) -> Evaluation:
     """Return how well predictions agree with rows; of a lazy table, with merged ones."""
     rows.warn_of_horizons(predicted.last_time)
+    checks = leaf_checks(model.tree_, rows, predicted, level, merged) if has_tree(model) else ()
     target, horizon = rows.target, rows.horizon
     n_rows = np.ones(rows.n) if merged is None else merged.n_rows
     curves: tuple[Calibration | None, DecisionCurve | None] = (None, None)
@@ -285,7 +308,8 @@ def _evaluation(
         n_events=int(n_rows[target.event].sum()),
         calibration=curves[0],
         decision=curves[1],
-        leaves=leaf_checks(model.tree_, rows, predicted, level, merged) if has_tree(model) else (),
+        leaves=checks,
+        ratio=overall_ratio(checks, level, bool((rows.weight != n_rows).any())),
         columns=drifts,
         time_unit=rows.times.unit,
         last_time=predicted.last_time,

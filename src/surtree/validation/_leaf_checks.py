@@ -142,6 +142,17 @@ def _ratio(
     return events / expected, *limits
 
 
+def overall_ratio(
+    checks: Sequence[LeafCheck], level: float, weighted: bool
+) -> tuple[float, float, float]:
+    """Return observed over expected events of all leaves, unless they are of causes or arms."""
+    if any(one.channel for one in checks):
+        return np.nan, np.nan, np.nan
+    expected = [one.expected for one in checks]
+    events = sum(one.ratio * one.expected for one in checks if one.expected > 0)
+    return _ratio(events, sum(expected), level, weighted)
+
+
 def is_after(target: Target, last_time: float) -> NDArray[np.bool_]:
     """Tell which rows have an event after the last follow-up of the training rows."""
     return np.asarray(target.event & (target.time > last_time))

@@ -93,6 +93,8 @@ def risk_groups(
     tree = tree_of(model)
     require_whole("n_folds", n_folds, 2)
     require_random_state(random_state)
+    if tree.factor is not None:
+        raise ValueError("This model was recalibrated: form the groups of the one before.")
     if not tree.risk or not all(counts.of_all_times for counts in tree.risk):
         raise ValueError("This tree keeps no at-risk counts of its leaves: fit it again.")
     sums = _sums(tree)
