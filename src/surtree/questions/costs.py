@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
@@ -17,12 +17,11 @@ from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.training import FitProblem
 from surtree.questions._look import Effort, Look, look
+from surtree.questions._pinned import Pinner
 from surtree.questions._search_result import missed_share
 from surtree.questions._training import fitted_problem
 from surtree.solver.clock import Clock
-from surtree.solver.problem import Limits
 from surtree.tree.rows import goes_right
 from surtree.tree.tree import Tree
 from surtree.words.html_table import table_html
@@ -269,24 +268,30 @@ def question_costs(
     fitted, problem = fitted_problem(
         model, RowInputs(X, y, sample_weight, entry, id).in_memory("question_costs"), "question"
     )
-    given = fitted.time_limit if time_limit is None else time_limit
-    effort = Effort(Clock(read_time_limit(given)), fitted.n_jobs, fitted.memory_limit)
+    seconds = read_time_limit(fitted.time_limit if time_limit is None else time_limit)
+    effort = Effort(Clock(seconds), fitted.n_jobs, fitted.memory_limit)
     limits = replace(limits_of(fitted, problem.data.target), max_splits=fitted.tree_.n_splits)
-    return _Prices(fitted.tree_, problem, limits, effort).all()
+    return Prices(fitted.tree_, Pinner(problem, limits, effort)).all()
 
 
-class _Prices:
-    """Walks down a tree with what the rest of it gains."""
+class Prices:
+    """Walks down a tree with what the rest of it gains, some questions of it being kept."""
 
-    def __init__(self, tree: Tree, problem: FitProblem, limits: Limits, effort: Effort) -> None:
+    def __init__(
+        self,
+        tree: Tree,
+        pinner: Pinner,
+        kept: Mapping[str, int] | None = None,
+        best: float = np.nan,
+    ) -> None:
         self._tree = tree
-        self._problem = problem
-        self._limits = limits
-        self._effort = effort
-        self._most = tree.n_splits
-        self._constant = problem.data.sums.constant
+        self._pinner = pinner
+        self._problem, self._limits, self._effort = pinner.problem, pinner.limits, pinner.effort
+        self._kept = kept or {}
+        self._most = pinner.limits.max_splits or 0
+        self._constant = self._problem.data.sums.constant
         self._leaf_loss = float(tree.loss[0])
-        self._best = np.nan
+        self._best = best
         self._statuses: list[Status] = []
         self._nodes: dict[int, NodeQuestions] = {}
 
@@ -294,7 +299,8 @@ class _Prices:
         rows = np.ones(self._problem.data.sums.weight.size, dtype=np.bool_)
         top = self._look(rows, 0)
         if self._is_done():
-            self._best = self._constant - float(top.best(self._most)[self._most])
+            if np.isnan(self._best):
+                self._best = self._constant - float(top.best(self._most)[self._most])
             self._price(0, "", rows, top, np.zeros(self._most + 1))
         status = first_unproven(self._statuses)
         if status == "optimal" and self._problem.data.sums.is_uneven:
@@ -318,7 +324,14 @@ class _Prices:
             return
         children = int(tree.left[node]), int(tree.right[node])
         for side, answer in enumerate("ny"):
-            other = looks[1 - side].best(self._most)
+            beside_it = path + "ny"[1 - side]
+            if any(kept.startswith(beside_it) for kept in self._kept):
+                pinned = self._pinner.best(sides[1 - side], beside_it, self._kept)[0]
+                other = np.full(self._most + 1, -np.inf)
+                other[: pinned.size] = pinned
+                other = np.maximum.accumulate(other)
+            else:
+                other = looks[1 - side].best(self._most)
             around = np.full(self._most + 1, -np.inf)
             for spent in range(self._most):
                 rest = beside[spent] + other[: self._most - spent]

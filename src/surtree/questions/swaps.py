@@ -10,22 +10,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from surtree._support.exact import SAME_LOSS
 from surtree._support.parameters import read_time_limit
 from surtree._support.status import Status, first_unproven
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
 from surtree.data.named import RowInputs
 from surtree.estimators.parameters import limits_of
-from surtree.fitting.training import FitProblem
+from surtree.estimators.tree import SurTree
 from surtree.questions._first import asked_text
-from surtree.questions._force import is_allowed, join_gains, joined_topology
 from surtree.questions._look import Effort
+from surtree.questions._page_rows import page_rows
+from surtree.questions._pinned import Pinner
 from surtree.questions._training import fitted_problem
-from surtree.questions.costs import PricedQuestion, QuestionCosts, question_costs
+from surtree.questions.costs import Prices, QuestionCosts
 from surtree.solver.clock import Clock
-from surtree.solver.problem import Limits, TreeTopology
-from surtree.solver.search import SearchSettings, search
 from surtree.survival.step_function import round_horizons
 from surtree.tree.resolve import horizons_of
 from surtree.tree.rows import find_leaves
@@ -34,12 +32,8 @@ from surtree.words.html_table import table_html
 from surtree.words.numbers import plural
 from surtree.words.text_table import text_table
 
-Rows = NDArray[np.bool_]
 # A row is moved if the survival that trees predict for it differs by more than this.
 MOVED = 0.1
-# Cut, left and right of a tree of one question.
-_ONE_SPLIT = ((0, -1, -1), (1, -1, -1), (2, -1, -1))
-_Profile = tuple[Floats, tuple[TreeTopology | None, ...]]
 HEADING = ("below", "question", "cost", "rows moved", "held-out loss", "std. error")
 
 
@@ -64,6 +58,8 @@ class Swap:
         error over folds; NaN where no folds were asked for.
     is_proven : bool
         Whether it is proven that no tree of this kind is better.
+    keeps : mapping of str to Cut
+        The questions that the tree had to ask, by path: this one, and those above it.
 
     Examples
     --------
@@ -84,11 +80,12 @@ class Swap:
     difference: float = nan
     standard_error: float = nan
     is_proven: bool = True
+    keeps: Mapping[str, Cut] = field(default_factory=dict, repr=False)
 
     @property
     def condition(self) -> str:
         """What the tree is the best of, in words."""
-        return asked_text(self.tree, [self.path[:end] for end in range(len(self.path) + 1)])
+        return asked_text(self.tree, sorted(self.keeps, key=len))
 
 
 @dataclass(frozen=True)
@@ -128,6 +125,49 @@ class QuestionSwaps:
     n_rows: int
     n_folds: int
     status: Status
+    _swapper: Swapper = field(repr=False, compare=False)
+
+    def after(self, swap: Swap) -> tuple[Swap, ...]:
+        """Return the swaps in the tree of a swap, which is kept with the questions above it.
+
+        Costs and rows that move are compared with the tree without any swap. Those at the node of
+        the swap and above it are left out: they drop it, and are swaps of the tree itself.
+
+        Parameters
+        ----------
+        swap : Swap
+            One of the swaps, or one of those after it.
+
+        Examples
+        --------
+        >>> from surtree import SurTree, question_swaps
+        >>> from surtree.datasets import load_gbsg2
+        >>> X, y = load_gbsg2()
+        >>> swaps = question_swaps(SurTree(max_depth=2).fit(X, y), X, y)
+        >>> second = swaps.after(swaps.swaps[1])[1]
+        >>> print(second.condition, round(second.share, 3))
+        asks "progesterone_receptor > 46" first and "progesterone_receptor > 14" after no 0.405
+        """
+        costs = self.costs_after(swap)
+        proven = costs.status == "optimal" and self.status == "optimal"
+        swaps = self._swapper.swaps(costs, swap.keeps)
+        return tuple(replace(each, is_proven=proven) for each in swaps)
+
+    def costs_after(self, swap: Swap) -> QuestionCosts:
+        """Return what every question costs in the tree of a swap, which is kept.
+
+        Parameters
+        ----------
+        swap : Swap
+            One of the swaps, or one of those after it.
+        """
+        swapper = self._swapper
+        here = swapper.pinner
+        here.effort = replace(here.effort, clock=Clock(swapper.seconds))
+        return Prices(swap.tree, here, swapper.numbered(swap.keeps), self.costs.loss).all()
+
+    def page_rows(self) -> tuple[dict[str, Any], tuple[Cut, ...]]:
+        return page_rows(self._swapper)
 
     def at(self, path: str) -> tuple[Swap, ...]:
         """Return the swaps at a node, the cheapest first.
@@ -233,133 +273,85 @@ def question_swaps(
         raise ValueError(f"n_folds must be 0, or 2 or more; got {n_folds!r}")
     given = RowInputs(X, y, sample_weight, entry, id).in_memory("question_swaps")
     fitted, problem = fitted_problem(model, given, "swap")
-    costs = question_costs(model, X, y, sample_weight, entry, id, time_limit=time_limit)
     tree = fitted.tree_
     limits = replace(limits_of(fitted, problem.data.target), max_splits=tree.n_splits)
     seconds = read_time_limit(fitted.time_limit if time_limit is None else time_limit)
-    effort = Effort(Clock(seconds), fitted.n_jobs, fitted.memory_limit)
+    here = Pinner(problem, limits, Effort(Clock(seconds), fitted.n_jobs, fitted.memory_limit))
+    costs = Prices(tree, here).all()
     end = tree.last_event
     known = list(horizons_of(model) or ()) or round_horizons(end) or [end]
     time = sorted(known)[len(known) // 2] if horizon is None else float(horizon)
-    here = _Pinner(problem, limits, effort)
-    before = _survival(problem, tree, time)
-    swaps, pinned = [], []
-    for path, question, keep, topology in _cheapest(costs, here):
-        swapped = problem.build_with_at_risk(topology, fitted.leaf_curve)
-        moved = int((np.abs(_survival(problem, swapped, time) - before) > MOVED).sum())
-        swaps.append(Swap(path, question.cut, question.cost, question.share, swapped, moved))
-        pinned.append(keep)
+    swapper = Swapper(fitted, here, time, seconds)
+    here.effort = replace(here.effort, clock=Clock(seconds))
+    swaps = list(swapper.swaps(costs, {}))
     if n_folds:
-        compared = _held_out(here, costs, pinned, n_folds)
         swaps = [
             replace(swap, difference=mean, standard_error=error)
-            for swap, (mean, error) in zip(swaps, compared, strict=True)
+            for swap, (mean, error) in zip(
+                swaps, _held_out(swapper, costs, swaps, n_folds), strict=True
+            )
         ]
     n_rows = problem.data.sums.weight.size
     status = first_unproven([costs.status, *here.statuses])
     swaps = [replace(swap, is_proven=status == "optimal") for swap in swaps]
-    return QuestionSwaps(costs, tree, tuple(swaps), time, n_rows, n_folds, status)
+    return QuestionSwaps(costs, tree, tuple(swaps), time, n_rows, n_folds, status, swapper)
 
 
-def _cheapest(
-    costs: QuestionCosts, here: _Pinner
-) -> Iterator[tuple[str, PricedQuestion, dict[str, int], TreeTopology]]:
-    """Yield each column's cheapest question at each node, the cuts that are kept, and the tree."""
-    asked, number = _asked(costs, here.problem), _numbers(here.problem)
-    for node in costs.nodes:
-        above = {path: cut for path, cut in asked.items() if node.path.startswith(path)}
-        done: set[str] = set()
-        # Of two that cost the same, the one that the tree has.
-        for question in sorted(node.questions, key=lambda one: (one.cost, one.cut != node.asked)):
-            if question.column in done:
+class Swapper:
+    """Makes the trees of swaps, and says whom they move."""
+
+    def __init__(self, model: SurTree, pinner: Pinner, time: float, seconds: float | None) -> None:
+        self.model, self.pinner, self.seconds = model, pinner, seconds
+        self.time = time
+        self.number = {cut: number for number, cut in enumerate(pinner.problem.encoder.cuts_)}
+        table, present = pinner.problem.data.table, pinner.problem.data.present
+        leaves = find_leaves(model.tree_, table)[present]
+        self.before = _of_nodes(model.tree_, time)[leaves]
+
+    def numbered(self, kept: Mapping[str, Cut]) -> dict[str, int]:
+        """Return the number of each question that is kept."""
+        return {path: self.number[cut] for path, cut in kept.items()}
+
+    def swaps(self, costs: QuestionCosts, kept: Mapping[str, Cut]) -> Iterator[Swap]:
+        """Yield the tree of each column's cheapest question at each node, others being kept."""
+        problem = self.pinner.problem
+        asked = {node.path: node.asked for node in costs.nodes}
+        for node in costs.nodes:
+            if any(path.startswith(node.path) for path in kept):
                 continue
-            keep = above | {node.path: number[question.cut]}
-            topology = here.topology(keep)
-            if topology is not None:
+            above = {path: cut for path, cut in asked.items() if node.path.startswith(path)}
+            done: set[str] = set()
+            # Of two that cost the same, the one that the tree has.
+            for question in sorted(node.questions, key=lambda it: (it.cost, it.cut != node.asked)):
+                if question.column in done:
+                    continue
+                keep = {**kept, **above, node.path: question.cut}
+                topology = self.pinner.topology(self.numbered(keep))
+                if topology is None:
+                    continue
                 done.add(question.column)
-                yield node.path, question, keep, topology
+                tree = problem.build_with_at_risk(topology, self.model.leaf_curve)
+                after = _of_nodes(tree, self.time)[problem.core.find_leaves(topology)]
+                moved = int((np.abs(after - self.before) > MOVED).sum())
+                yield Swap(
+                    node.path, question.cut, question.cost, question.share, tree, moved, keeps=keep
+                )
 
 
-def _numbers(problem: FitProblem) -> dict[Cut, int]:
-    return {cut: position for position, cut in enumerate(problem.encoder.cuts_)}
-
-
-def _asked(costs: QuestionCosts, problem: FitProblem) -> dict[str, int]:
-    """Return the cut that the tree asks at each of its splits, by path."""
-    number = _numbers(problem)
-    return {node.path: number[node.asked] for node in costs.nodes}
-
-
-def _survival(problem: FitProblem, tree: Tree, time: float) -> Floats:
-    """Return the survival that a tree predicts for each row at a time."""
-    leaves = find_leaves(tree, problem.data.table)[problem.data.present]
-    of_leaf = [tree.outcome.group(leaf).curve(None).survival(time) for leaf in tree.leaves.tolist()]
-    return np.asarray(of_leaf)[np.searchsorted(tree.leaves, leaves)]
-
-
-@dataclass
-class _Pinner:
-    """Finds the best trees over some rows that keep given cuts at given nodes."""
-
-    problem: FitProblem
-    limits: Limits
-    effort: Effort
-    statuses: list[Status] = field(default_factory=list)
-    # What was found for rows without a cut to keep.
-    _known: dict[tuple[bytes, int], _Profile] = field(default_factory=dict)
-
-    def topology(self, keep: Mapping[str, int]) -> TreeTopology | None:
-        """Return the smallest of the best trees that keep some cuts; None where none may."""
-        gains, topologies = self._best(np.ones_like(self.problem.data.sums.weight, bool), "", keep)
-        if not np.isfinite(gains).any():
-            return None
-        rounding = SAME_LOSS * self.problem.data.sums.constant
-        return topologies[int(np.argmax(gains >= gains.max() - rounding))]
-
-    def _best(self, rows: Rows, path: str, keep: Mapping[str, int]) -> _Profile:
-        """Return what trees with at most 0, 1, ... splits gain below a node, and these trees."""
-        depth = len(path)
-        most = (self.limits.max_splits or 0) - depth
-        if not is_allowed(self.problem.data, rows, self.limits):
-            return np.full(most + 1, -np.inf), (None,) * (most + 1)
-        if path not in keep:
-            return self._search(rows, depth, most)
-        one = TreeTopology(*(np.array(ends, np.int32) for ends in _ONE_SPLIT))
-        one.cut[0] = keep[path]
-        right = self.problem.core.find_leaves(one) == 2
-        no, yes = (
-            self._best(rows & side, path + answer, keep)
-            for side, answer in ((~right, "n"), (right, "y"))
-        )
-        gains, shares = join_gains([no[0], yes[0]], most)
-        topologies: list[TreeTopology | None] = []
-        for gain, (i, j) in zip(gains, shares, strict=True):
-            left, other = no[1][i], yes[1][j]
-            if left is None or other is None or not np.isfinite(gain):
-                topologies.append(None)
-            else:
-                topologies.append(joined_topology(keep[path], left, other))
-        return gains, tuple(topologies)
-
-    def _search(self, rows: Rows, depth: int, most: int) -> _Profile:
-        key = rows.tobytes(), depth
-        if key not in self._known:
-            limits = replace(self.limits, max_depth=self.limits.max_depth - depth, max_splits=most)
-            how = SearchSettings(
-                limits, self.effort.clock.left(), self.effort.n_jobs, self.effort.memory_limit
-            )
-            core = self.problem.core
-            solution = search(core if rows.all() else core.take(rows), how)
-            self.statuses.append(solution.status)
-            self._known[key] = solution.gains, solution.topologies
-        return self._known[key]
+def _of_nodes(tree: Tree, time: float) -> Floats:
+    """Return the survival that each leaf of a tree predicts at a time, by node."""
+    survival = np.full(tree.n_nodes, nan)
+    for leaf in tree.leaves.tolist():
+        survival[leaf] = tree.outcome.group(leaf).curve(None).survival(time)
+    return survival
 
 
 def _held_out(
-    here: _Pinner, costs: QuestionCosts, pinned: list[dict[str, int]], n_folds: int
+    swapper: Swapper, costs: QuestionCosts, swaps: list[Swap], n_folds: int
 ) -> list[tuple[float, float]]:
     """Return the mean difference in held-out loss from trees without a swap, and its error."""
-    data, asked = here.problem.data, _asked(costs, here.problem)
+    data = swapper.pinner.problem.data
+    asked = {node.path: swapper.number[node.asked] for node in costs.nodes}
     person = data.target.person
     unit = np.arange(data.sums.weight.size) if person is None else person
     n_units = int(unit.max()) + 1
@@ -367,7 +359,9 @@ def _held_out(
         raise ValueError(f"n_folds is {n_folds}, and there are only {n_units} rows or persons")
     fold = (np.random.default_rng(0).permutation(n_units) % n_folds)[unit]
     # As many questions were found on all rows for both: the own ones are kept, too.
+    pinned = [swapper.numbered(swap.keeps) for swap in swaps]
     own = [{path: asked[path] for path in keep} for keep in pinned]
+    here = swapper.pinner
     losses = np.array([_fold_losses(here, [*own, *pinned], fold == k) for k in range(n_folds)])
     differences = losses[:, len(own) :] - losses[:, : len(own)]
     # Folds share training rows (Nadeau and Bengio).
@@ -376,13 +370,15 @@ def _held_out(
     return list(zip(differences.mean(axis=0).tolist(), errors.tolist(), strict=True))
 
 
-def _fold_losses(on_all: _Pinner, pinned: list[dict[str, int]], held: Rows) -> list[float]:
+def _fold_losses(
+    on_all: Pinner, pinned: list[dict[str, int]], held: NDArray[np.bool_]
+) -> list[float]:
     """Return the loss per held-out row of the trees of the others that keep some cuts."""
     data = on_all.problem.data
     part, target = on_all.problem.take(~held), data.target.take(held)
     weight = data.sums.weight[held]
     sums = data.sums.objective.row_sums(target, weight, part.data.baseline)
-    here = _Pinner(part, on_all.limits, on_all.effort)
+    here = Pinner(part, on_all.limits, on_all.effort)
     losses: list[float] = []
     for keep in pinned:
         topology = here.topology(keep)

@@ -2,21 +2,41 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from math import isfinite
-from typing import Any
+from typing import Any, Literal, get_args
 
+from surtree._support.package import user_level
 from surtree.cuts.cut import Cut
 from surtree.questions.swaps import MOVED, QuestionSwaps, Swap
 from surtree.report._html import Markup, details, element, note, table
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.tree.tree import Tree
-from surtree.words.colour import risk_colours
+from surtree.words.colour import FULL, LOW_TO_HIGH, risk_colours
 from surtree.words.numbers import number
 
+Explore = Literal["swaps", "cascades", "rows"]
+# In cascades, swaps that cost a larger share go no further, and smaller leaves are not shown.
+CASCADE, FEWEST_ROWS = 0.15, 5
 # The page has the swaps of these columns, the cheapest at each node, so that it stays small.
 MOST_COLUMNS = 30
+
+
+def require_explore(explore: Any, swaps: QuestionSwaps | None) -> None:
+    """Raise an error unless a page can go so far, and warn where it holds rows."""
+    if explore not in get_args(Explore):
+        raise ValueError(f"explore must be one of {', '.join(get_args(Explore))}; got {explore!r}.")
+    if explore != "swaps" and swaps is None:
+        raise ValueError(f"explore={explore!r} needs swaps=question_swaps(model, X, y).")
+    if explore == "rows":
+        warnings.warn(
+            "The page holds the answers, the event and the expected events of every row: whoever "
+            "has it can read them. Give it only to who may see the table.",
+            UserWarning,
+            stacklevel=user_level(),
+        )
 
 
 def explorer_html(findings: Findings) -> Markup:
@@ -36,6 +56,7 @@ def explorer_html(findings: Findings) -> Markup:
             "share of what the best tree explains that is lost. Choose a split, then a column.",
             class_="lead",
         ),
+        *_privacy(findings),
         element("div", class_="explore-now", id="explore-now", role="status", aria_live="polite"),
         element("div", id="explore-buttons"),
         element(
@@ -47,7 +68,8 @@ def explorer_html(findings: Findings) -> Markup:
         element("div", id="explore-kept"),
         note(
             f"A row is moved if its predicted survival at {at} differs by more than "
-            f"{100 * MOVED:g} points. {_held_out_text(swaps)} {swaps.costs.note()} What trees say "
+            f"{100 * MOVED:g} points. {_held_out_text(swaps)}{_CASCADES.get(findings.explore, '')} "
+            f"{swaps.costs.note()} What trees say "
             "of one person is no interval: in simulations the range of all trees within 5% held "
             "the true survival of 8 and of 40% of people."
         ),
@@ -55,6 +77,23 @@ def explorer_html(findings: Findings) -> Markup:
         id="explore",
         aria_labelledby="explore-heading",
     )
+
+
+_CASCADES = {
+    "cascades": f" After a swap of at most {CASCADE:.0%}, another may follow; trees with a leaf of "
+    f"fewer than {FEWEST_ROWS} rows are left out.",
+    "rows": " After a swap, others may follow: the page searches for the trees, over its rows.",
+}
+
+
+def _privacy(findings: Findings) -> list[Markup]:
+    if findings.explore != "rows":
+        return []
+    text = (
+        "This page holds the answers, the event and the expected events of every row of the table. "
+        "Give it only to who may see the table."
+    )
+    return [element("p", element("strong", "Private. "), text, class_="private")]
 
 
 def _held_out_text(swaps: QuestionSwaps) -> str:
@@ -108,21 +147,26 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
     nodes = [
         {
             "path": node.path,
-            "below": _below(swaps, node.path, findings.labels),
             "swaps": [
-                {
-                    "column": book.column(swap.cut),
-                    "question": book.question(swap.cut),
-                    "share": round(swap.share, 4),
-                    "tree": book.tree(swap.tree),
-                    "moved": swap.n_moved,
-                    **_known(swap),
-                }
+                book.swap(swap)
+                | (_after(swaps, swap, book) if findings.explore == "cascades" else {})
                 for swap in swaps.at(node.path)[:MOST_COLUMNS]
             ],
         }
         for node in swaps.costs.nodes
     ]
+    rows = {}
+    if findings.explore == "rows" and swaps.costs.nodes:
+        values, cuts = swaps.page_rows()
+        rows = {
+            "moved": MOVED,
+            "solver": values
+            | {
+                "questions": [book.question(cut) for cut in cuts],
+                "colours": [list(bytes.fromhex(colour[1:])) for colour in LOW_TO_HIGH],
+                "full": FULL,
+            },
+        }
     validation = findings.validation
     used = {} if validation is None else {one.name: one for one in validation.columns}
     samples = 0 if validation is None or validation.method == "folds" else validation.n_repetitions
@@ -136,6 +180,7 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
         "nodes": nodes,
         "questions": book.questions,
         "samples": samples if used else 0,
+        **rows,
         "columns": [
             column
             | ({"first": used[name].first, "any": used[name].anywhere} if name in used else {})
@@ -150,6 +195,17 @@ def _known(swap: Swap) -> dict[str, float]:
     return {"difference": round(swap.difference, 5), "error": round(swap.standard_error, 5)}
 
 
+def _after(swaps: QuestionSwaps, swap: Swap, book: _Book) -> dict[str, Any]:
+    """Return the swaps in the tree of a swap, by node."""
+    if swap.share > CASCADE or book.tree(swap.tree) == book.tree(swaps.tree):
+        return {}
+    by_path: dict[str, list[Any]] = {}
+    for second in swaps.after(swap):
+        if int(second.tree.n_samples[second.tree.leaves].min()) >= FEWEST_ROWS:
+            by_path.setdefault(second.path, []).append(book.swap(second))
+    return {"next": {path: of[:MOST_COLUMNS] for path, of in by_path.items()}}
+
+
 class _Book:
     """Columns, questions and trees, each once and then by its number."""
 
@@ -159,6 +215,7 @@ class _Book:
         self.questions: list[dict[str, Any]] = []
         self.trees: list[Any] = []
         self._numbers: dict[Any, int] = {}
+        self._places: dict[str, int] = {}
 
     def column(self, cut: Cut) -> int:
         """Return the number of a column, and learn the values that the question tells apart."""
@@ -187,12 +244,25 @@ class _Book:
             self.questions.append(asked)
         return self._numbers[cut]
 
+    def swap(self, swap: Swap) -> dict[str, Any]:
+        """Return a swap: its question, its cost, its tree, and whom it moves."""
+        return {
+            "column": self.column(swap.cut),
+            "question": self.question(swap.cut),
+            "share": round(swap.share, 4),
+            "tree": self.tree(swap.tree),
+            "moved": swap.n_moved,
+            **_known(swap),
+        }
+
     def tree(self, tree: Tree) -> int:
         """Return the number of a tree: nested lists of a question and two sides, or a leaf."""
         nested = self._nested(tree, 0, dict(zip(tree.leaves.tolist(), _colours(tree), strict=True)))
-        if nested not in self.trees:
+        text = str(nested)
+        if text not in self._places:
+            self._places[text] = len(self.trees)
             self.trees.append(nested)
-        return self.trees.index(nested)
+        return self._places[text]
 
     def _nested(self, tree: Tree, node: int, colours: Mapping[int, str]) -> list[Any]:
         if tree.is_leaf[node]:

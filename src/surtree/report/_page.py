@@ -28,7 +28,7 @@ from surtree.report._channels import channels_html
 from surtree.report._columns import columns_html
 from surtree.report._comparison import comparison_html
 from surtree.report._data import page_data
-from surtree.report._explore import explorer_html
+from surtree.report._explore import Explore, explorer_html, require_explore
 from surtree.report._groups import groups_html
 from surtree.report._html import markup, note
 from surtree.report._models import plain_model, plain_model_page
@@ -61,6 +61,7 @@ def write_report(
     level: float = 0.95,
     column_costs: ColumnCosts | None = None,
     swaps: QuestionSwaps | None = None,
+    explore: Explore = "swaps",
 ) -> Path:
     """Write an HTML page about a model: a tree with its curves, a score card, an average.
 
@@ -99,8 +100,14 @@ def write_report(
         What each column is worth, as `column_costs` found it.
     swaps : QuestionSwaps, optional
         What `question_swaps` found: the page then lets its reader swap questions, and see what
-        that costs, whom it moves and what near-optimal trees say of one person. No row of the
-        table is in the page.
+        that costs, whom it moves and what near-optimal trees say of one person.
+    explore : {"swaps", "cascades", "rows"}, default="swaps"
+        How far the reader may go. "swaps": one swap. "cascades": another one in the tree of every
+        swap that costs at most 15% of what the best tree explains; trees with a leaf of fewer than
+        five rows are left out. Neither has a row of the table in the page. "rows": any number of
+        swaps, by a search in the page, of trees of up to three levels. The page then holds the
+        answers, the event and the expected events of **every row**: whoever has the page can read
+        them, and a `UserWarning` says so.
 
     Returns
     -------
@@ -121,6 +128,7 @@ def write_report(
     """
     written = Path(path)
     PAGE_FILE.check(written)
+    require_explore(explore, swaps)
     plain = plain_model(model)
     if plain is not None:
         if column_costs is not None:
@@ -144,6 +152,7 @@ def write_report(
         labels=read_labels(labels, units),
         column_costs=column_costs,
         swaps=swaps,
+        explore=explore,
     )
     title = "Survival tree" if title is None else title
     write_text(written, page_html(findings, title=title, horizons=horizons, level=level))
@@ -166,7 +175,8 @@ def page_html(
     script = _asset("charts.js") + _asset("report.js")
     style = _asset("tree.css") + _asset("report.css")
     if findings.swaps is not None:
-        script, style = script + _asset("explore.js"), style + _asset("explore.css")
+        solver = _asset("solver.js") if findings.explore == "rows" else ""
+        script, style = script + solver + _asset("explore.js"), style + _asset("explore.css")
     parts = {
         "title": title,
         "strip": strip_html(findings),

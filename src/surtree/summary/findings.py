@@ -113,6 +113,7 @@ class Findings:
     parameters: tuple[tuple[str, str], ...] = ()
     labels: Labels = field(default_factory=Labels)  # what columns are called on the page
     column_costs: ColumnCosts | None = None
+    explore: str = "swaps"  # how much of them a page has
     swaps: QuestionSwaps | None = None  # what the tree would be with one question swapped
     time_unit: str | None = None  # what time is counted in
     fitted_with: str | None = None  # which surtree fitted the model, where that is known
