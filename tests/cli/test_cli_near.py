@@ -30,6 +30,33 @@ def test_questions_have_the_prices_of_the_library(surtree, files, model):
     assert "Which tree do you believe?" in Path(page).read_text(encoding="utf-8")
 
 
+def test_a_page_with_rows_says_so(surtree, files, model):
+    page = files / "page.html"
+    rows = ("questions", model, files.csv, *TARGET)
+    result = surtree(*rows, "--report", page, "--explore", "rows")
+    assert "surtree: The page holds the answers, the event" in result.stderr
+    assert "class Solver" in Path(page).read_text(encoding="utf-8")
+    assert "UserWarning" not in result.stderr
+    result = surtree(*rows, "--explore", "cascades", code=2)
+    assert "--explore is for a report: add --report" in result.stderr
+
+
+def test_conditions_are_asked_of_the_tree_and_kept(surtree, files):
+    path = files / "monotone.json"
+    asked = ("--monotone", "age=1", "--monotone", "karnofsky_patient=-1", "--max-columns", 2)
+    fit = ("fit", files.csv, *TARGET, "--no-tune", *asked)
+    said = " ".join(surtree(*fit, "--model", path).stdout.split())
+    assert "without a risk that only rises with age and a risk that only falls" in said
+    found = load(path)
+    assert (found.monotone, found.max_columns) == ({"age": 1, "karnofsky_patient": -1}, 2)
+    assert len({cut.name for cut in found.tree_.cuts}) <= 2
+    assert "questions about at most 2 columns" in surtree("near", path, files.csv, *TARGET).stdout
+    result = surtree("fit", files.csv, *TARGET, "--monotone", "age=up", code=2)
+    assert "is not a column and a sign" in " ".join(result.stderr.replace("│", " ").split())
+    result = surtree("fit", files.csv, *TARGET, "--no-tune", "--monotone", "old=1", code=1)
+    assert "'old', which is no column" in result.stderr
+
+
 def test_near_counts_trees_and_columns(surtree, files, model):
     expected = near_optimal(load(model), *load_lung(), within=0.1)
     rows = (model, files.csv, *TARGET)

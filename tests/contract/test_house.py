@@ -28,7 +28,7 @@ BUDGET = {
     "model_selection": 1430,
     "outcomes": 3850,
     "plot": 1850,
-    "questions": 3600,
+    "questions": 3740,
     "reading": 1300,
     "report": 3300,
     "solver": 2400,

@@ -118,3 +118,22 @@ def test_a_single_leaf_has_no_swap():
     X, y = load_gbsg2()
     swaps = question_swaps(SurTree(max_depth=0).fit(X, y), X, y)
     assert swaps.swaps == ()
+
+
+def test_a_swap_after_a_swap_is_the_best_tree_with_both():
+    X, y = load_gbsg2()
+    model = SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, y)
+    swaps = question_swaps(model, X, y)
+    first = next(one for one in swaps.at("n") if one.share > 0)
+    after = swaps.after(first)
+    assert {one.path for one in after} == {"nn", "ny", "y"} & {one.path for one in after}
+    assert {"y"} < {one.path for one in after}
+    for one in after[::4]:
+        assert one.keeps["n"] == first.cut
+        forced = force_questions(model, X, y, at=dict(one.keeps))
+        assert forced.loss == pytest.approx(one.tree.total_loss)
+        assert one.cost == pytest.approx(max(forced.loss - model.loss_, 0), abs=1e-9)
+        assert all(f'"{cut.rule}"' in one.condition for cut in one.keeps.values())
+    third = swaps.after(after[1])
+    assert all(one.share >= after[1].share - 1e-12 for one in third)
+    assert all(len(one.keeps) > len(after[1].keeps) - 1 for one in third)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from surtree._support.writing import PAGE_FILE
 from surtree.cli import _options as options
 from surtree.cli._command import Given, Take, command, refuse
-from surtree.cli._console import Result
+from surtree.cli._console import Result, shown_as_lines
 from surtree.cli._models import read_model, read_outcomes, save_report
 from surtree.cli._outputs import TABLE_FILE, WORKBOOK, require_outputs, require_writer, write_frame
 from surtree.cli._target import TargetColumns
@@ -21,6 +22,7 @@ from surtree.questions.costs import question_costs
 from surtree.questions.near import NearOptimal, near_optimal
 from surtree.questions.swaps import question_swaps
 from surtree.reading.errors import UserError, failures
+from surtree.report._explore import Explore
 
 _OF_PAGE = ("title", "time_unit", "horizons", "labels")
 _ROWS = Take("time! event cause entry weight id drop_incomplete zero_times")
@@ -64,6 +66,13 @@ def questions(
             metavar="FILE", help="Write a report of the model, with a page to swap questions."
         ),
     ] = None,
+    explore: Annotated[
+        Explore,
+        typer.Option(
+            help="How far readers of the report may go: one swap, another after it, or any number "
+            "by a search in the page, which then holds every row."
+        ),
+    ] = "swaps",
     json: options.Json = False,
 ) -> Result:
     """Price every question at every split of a model: what asking it there would cost.
@@ -72,6 +81,7 @@ def questions(
     --json have every question.
     """
     of_page = [given[name] for name in _OF_PAGE if name in given] if report is None else []
+    of_page += ["--explore"] if report is None and explore != "swaps" else []
     refuse({f"{''.join(of_page[:1])} is for a report: add --report": bool(of_page)})
     _require_table(output, {"--report": (report, PAGE_FILE)}, model, data, page.labels)
     words = page.read()
@@ -82,7 +92,9 @@ def questions(
         else:
             swaps = question_swaps(fitted, *rows, time_limit=time_limit)
             costs = swaps.costs
-            save_report(fitted, report, words, swaps=swaps)
+            with shown_as_lines(UserWarning):
+                warnings.simplefilter("always", UserWarning)  # that the page holds rows
+                save_report(fitted, report, words, swaps=swaps, explore=explore)
     if path is not None:
         try:
             costs = replace(costs, nodes=(costs[path],))
