@@ -30,7 +30,7 @@ BUDGET = {
     "plot": 1850,
     "questions": 3740,
     "reading": 1300,
-    "report": 3300,
+    "report": 3400,
     "solver": 2400,
     "summary": 950,
     "survival": 2800,
