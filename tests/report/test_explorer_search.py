@@ -188,7 +188,7 @@ def test_every_price_of_the_page_is_that_of_the_package(case, visit, tmp_path):
                 continue
             (asked,) = (each for each in swaps.at(node.path) if each.cut.rule == one[0])
             assert one[1] == pytest.approx(asked.share, abs=1e-9)
-            compare(swaps.costs_after(asked), node.path)
+            compare(swaps._costs_after(asked), node.path)
             shown.evaluate("chosen = best")
 
 

@@ -12,15 +12,16 @@ from surtree.cuts.cut import Cut
 from surtree.words.numbers import plural
 
 if TYPE_CHECKING:
-    from surtree.questions.swaps import Swapper
+    from surtree.questions.swaps import QuestionSwaps
 
 MOST_DEPTH = 3
 # Rows times the cube of the cuts: about two seconds of a phone, before anything is shown.
 MOST_WORK = 2e9
 
 
-def page_rows(swapper: Swapper) -> tuple[dict[str, Any], tuple[Cut, ...]]:
+def page_rows(swaps: QuestionSwaps) -> tuple[dict[str, Any], tuple[Cut, ...]]:
     """Return the rows, and the questions in the order of their bits."""
+    swapper = swaps._swapper
     problem, limits = swapper.pinner.problem, swapper.pinner.limits
     tree, sums, data = swapper.model.tree_, problem.data.sums, problem.data
     cuts = problem.encoder.cuts_[:]

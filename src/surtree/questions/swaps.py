@@ -19,7 +19,6 @@ from surtree.estimators.parameters import limits_of
 from surtree.estimators.tree import SurTree
 from surtree.questions._first import asked_text
 from surtree.questions._look import Effort
-from surtree.questions._page_rows import page_rows
 from surtree.questions._pinned import Pinner
 from surtree.questions._training import fitted_problem
 from surtree.questions.costs import Prices, QuestionCosts
@@ -148,26 +147,16 @@ class QuestionSwaps:
         >>> print(second.condition, round(second.share, 3))
         asks "progesterone_receptor > 46" first and "progesterone_receptor > 14" after no 0.405
         """
-        costs = self.costs_after(swap)
+        costs = self._costs_after(swap)
         proven = costs.status == "optimal" and self.status == "optimal"
         swaps = self._swapper.swaps(costs, swap.keeps)
         return tuple(replace(each, is_proven=proven) for each in swaps)
 
-    def costs_after(self, swap: Swap) -> QuestionCosts:
-        """Return what every question costs in the tree of a swap, which is kept.
-
-        Parameters
-        ----------
-        swap : Swap
-            One of the swaps, or one of those after it.
-        """
+    def _costs_after(self, swap: Swap) -> QuestionCosts:
         swapper = self._swapper
         here = swapper.pinner
         here.effort = replace(here.effort, clock=Clock(swapper.seconds))
         return Prices(swap.tree, here, swapper.numbered(swap.keeps), self.costs.loss).all()
-
-    def page_rows(self) -> tuple[dict[str, Any], tuple[Cut, ...]]:
-        return page_rows(self._swapper)
 
     def at(self, path: str) -> tuple[Swap, ...]:
         """Return the swaps at a node, the cheapest first.

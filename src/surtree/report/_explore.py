@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from surtree._support.package import user_level
 from surtree.cuts.cut import Cut
+from surtree.questions._page_rows import page_rows
 from surtree.questions.swaps import MOVED, QuestionSwaps, Swap
 from surtree.report._html import Markup, details, element, note, table
 from surtree.summary.findings import Findings
@@ -157,7 +158,7 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
     ]
     rows = {}
     if findings.explore == "rows" and swaps.costs.nodes:
-        values, cuts = swaps.page_rows()
+        values, cuts = page_rows(swaps)
         rows = {
             "moved": MOVED,
             "solver": values
