@@ -12,7 +12,7 @@ from surtree import (
 )
 from surtree.datasets import load_gbsg2
 from surtree.heuristics import GreedyTree
-from surtree.words.html_table import table_html
+from surtree.words.tables import table_html
 
 
 @pytest.fixture(scope="module")

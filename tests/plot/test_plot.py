@@ -18,10 +18,10 @@ from surtree.cuts.cut import Cut
 from surtree.data.target import Target
 from surtree.datasets import load_gbsg2
 from surtree.plot import plot_curves, plot_tree
-from surtree.plot._colour import mapped_colours
+from surtree.plot._curves import spread
 from surtree.plot._page import open_page
 from surtree.plot._panel import add_panel, draw_leaf
-from surtree.plot._spread import spread
+from surtree.plot.requirement import mapped_colours
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, TreeTopology
 from surtree.summary.wording import leaf_texts, rule_texts, wrap

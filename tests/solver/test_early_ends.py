@@ -16,8 +16,7 @@ from surtree.heuristics import GreedyTree, LocalSearchTree
 from surtree.solver._column_rounds import ColumnRounds
 from surtree.solver._incumbent import first_tree, improve, with_subtrees
 from surtree.solver._restriction import only_columns
-from surtree.solver._watch import Watch
-from surtree.solver.clock import Clock
+from surtree.solver.clock import Clock, Watch
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, Limits, Progress, Switches
 from surtree.solver.search import SearchSettings, search

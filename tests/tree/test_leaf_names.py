@@ -9,7 +9,7 @@ import pytest
 from surtree import EffectTree, SurTree, evaluate, leaf_hazard_ratios, validate
 from surtree.datasets import load_gbsg2, load_rossi
 from surtree.export import export_dot, export_leaves, export_mermaid, export_text
-from surtree.words.leaf_names import leaf_names
+from surtree.words.numbers import leaf_names
 
 
 def test_names_go_on_after_z():

@@ -20,8 +20,7 @@ from surtree._support.json_file import (
     record,
     text,
 )
-from surtree.averages._binning import Binning
-from surtree.averages._binning_file import BINNING_FIELDS, read_binning, save_binning
+from surtree.averages._binning import BINNING_FIELDS, Binning, read_binning, save_binning
 from surtree.data.names import load_columns, save_columns
 from surtree.estimators.model_file import plain_parameters
 from surtree.survival.follow_up import read_follow_up, save_follow_up

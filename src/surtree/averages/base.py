@@ -33,7 +33,7 @@ from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.row_sums import Sums
 from surtree.survival.step_function import StepFunction, beyond_follow_up, read_times
 from surtree.validation import Comparison, Validation
-from surtree.words.html_table import table_html
+from surtree.words.tables import table_html
 
 
 class ProportionalEstimator(SavedEstimator):

@@ -26,7 +26,7 @@ from surtree.data.named import RowInputs
 from surtree.data.table import Table
 from surtree.estimators.parameters import require_parameters, whole
 from surtree.solver.average import TreePrior
-from surtree.words.html_table import table_html
+from surtree.words.tables import table_html
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from surtree.data.target import Target
 from surtree.survival.baseline import nelson_aalen
 from surtree.survival.cox import RiskSets, fit_cox
 from surtree.survival.objective import RELATIVE_RISK
-from surtree.words.html_table import table_html
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 # Of the squared coefficients of standardised columns; the strictest first.
 PENALTIES = (1000.0, 100.0, 30.0, 10.0, 3.0, 1.0)

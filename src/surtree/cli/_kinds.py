@@ -25,7 +25,7 @@ from surtree.cli._validate import validated, validation_json
 from surtree.reading.errors import failures
 from surtree.validation import Comparison, compare
 from surtree.validation.verdict import prediction_verdicts
-from surtree.words.text_table import text_table
+from surtree.words.tables import text_table
 
 Kind = Literal["tuned", "taught", "average", "points"]
 

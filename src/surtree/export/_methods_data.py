@@ -8,7 +8,7 @@ import numpy as np
 
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
-from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.survival_table import INDEPENDENT_CENSORING, follow_up_text, last_time
 from surtree.survival.follow_up import FollowUp
 from surtree.words.numbers import number, plural
 

@@ -15,7 +15,7 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.estimators.tree import SurTree
 from surtree.tree.size import Size
 from surtree.tree.tree import Tree
-from surtree.words.html_table import table_html
+from surtree.words.tables import table_html
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,7 @@ import numpy as np
 from surtree._support.json_file import LARGEST, POSITIVE, Number, list_of, optional, record
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Label
-from surtree.words.leaf_names import leaf_names
+from surtree.words.numbers import leaf_names
 from surtree.words.quoting import printable
 
 # The level of the test.

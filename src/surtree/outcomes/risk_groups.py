@@ -25,7 +25,7 @@ from surtree.tree.leaf_curve import FEW_EVENTS
 from surtree.tree.tree import Tree
 from surtree.words.colour import risk_colours
 from surtree.words.numbers import figure, limits_text, plural
-from surtree.words.text_table import text_table
+from surtree.words.tables import text_table
 
 # What groups are called, the least risk first.
 NAMES = {1: ("all rows",), 2: ("low", "high"), 3: ("low", "intermediate", "high")}

@@ -12,10 +12,9 @@ from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve, outcome_of
 from surtree.outcomes.curve import stacked
-from surtree.plot._colour import read_colours, recoloured
 from surtree.plot._grid import add_legend, label_panel, open_grid
 from surtree.plot._panel import draw_curve
-from surtree.plot.requirement import require_matplotlib
+from surtree.plot.requirement import read_colours, recoloured, require_matplotlib
 from surtree.summary.labels import read_labels
 from surtree.summary.wording import leaf_texts
 from surtree.tree.resolve import cause_names_of, time_unit_of, tree_of

@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.isotonic import isotonic_regression
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve
 from surtree.outcomes.event import leaf_caption
 from surtree.outcomes.risk_groups import RiskGroups
-from surtree.plot._colour import coloured_curves, mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import TICK_ROOM, add_panel, draw_leaf
-from surtree.plot._spread import spread
-from surtree.plot.requirement import require_matplotlib
+from surtree.plot.requirement import coloured_curves, mapped_colours, recoloured, require_matplotlib
 from surtree.summary.labels import read_labels
-from surtree.summary.time import time_label
+from surtree.summary.survival_table import time_label
 from surtree.summary.wording import leaf_texts, wrap
 from surtree.tree.leaf_curve import events_note
 from surtree.tree.resolve import time_unit_of, tree_of
@@ -29,6 +29,7 @@ from surtree.words.numbers import median_text, number
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+
 
 # All sizes are in ems.
 _RULE_WIDTHS = (84.0, 60.0, 42.0, 30.0, 22.0, 16.0)
@@ -273,3 +274,17 @@ def _draw_risk_table(leaves: list[GroupCurve], panel: Axes, page: Page[_CurvesLa
             page.text(
                 left + width * tick / last, middle, number(count, 3), ha="center", va="center"
             )
+
+
+def spread(wanted: ArrayLike, heights: ArrayLike, room: float) -> Floats:
+    """Return the centres of labels so that none overlaps another.
+
+    Their order stays, and the sum of their squared shifts is the least possible.
+    """
+    heights = np.asarray(heights, dtype=np.float64)
+    # Middles of labels that touch each other, the first of them at the bottom.
+    touching = np.cumsum(heights) - heights / 2
+    # Relative to that, labels do not overlap if their shifts ascend: an isotonic regression.
+    slack = max(room - heights.sum(), 0.0)
+    shift = isotonic_regression(np.asarray(wanted) - touching, y_min=0.0, y_max=slack)
+    return touching + np.asarray(shift, dtype=np.float64)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from surtree._support.types import Floats
 from surtree.plot._page import inches_of
-from surtree.summary.time import time_label
+from surtree.summary.survival_table import time_label
 from surtree.tree.tree import Tree
 from surtree.words.numbers import number
 

@@ -11,13 +11,12 @@ import numpy as np
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve, Outcome, counted, everyone
-from surtree.plot._colour import mapped_colours, recoloured
 from surtree.plot._page import FAINT, LINE, SMALL, Page, Ruler, open_page, text_height
 from surtree.plot._panel import add_panel, draw_leaf
-from surtree.plot.requirement import require_matplotlib
+from surtree.plot.requirement import mapped_colours, recoloured, require_matplotlib
 from surtree.summary.figures import figure_text
 from surtree.summary.labels import read_labels
-from surtree.summary.time import time_label
+from surtree.summary.survival_table import time_label
 from surtree.summary.wording import rule_texts, wrap
 from surtree.tree.resolve import time_unit_of, tree_of
 from surtree.tree.tree import Tree

@@ -10,10 +10,9 @@ import numpy as np
 from surtree._support.exact import SAME_LOSS
 from surtree.questions._search_result import missed_share
 from surtree.tree.tree import Tree
-from surtree.words.html_table import table_html
 from surtree.words.numbers import plural
 from surtree.words.quoting import html_text as escape
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 # Trees with more leaves are summarised in texts, with so many of their columns.
 _MOST_LEAVES, _MOST_COLUMNS = 20, 6

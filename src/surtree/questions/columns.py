@@ -17,9 +17,8 @@ from surtree.questions._first import first_questions
 from surtree.questions._force import best_tree, best_with, parameters_of
 from surtree.questions._search_result import missed_share
 from surtree.solver.clock import Clock
-from surtree.words.html_table import table_html
 from surtree.words.quoting import printable
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 HEADING = ("column", "loss without it", "cost", "loss if asked first", "cost")
 

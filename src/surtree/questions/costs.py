@@ -24,9 +24,8 @@ from surtree.questions._training import fitted_problem
 from surtree.solver.clock import Clock
 from surtree.tree.rows import goes_right
 from surtree.tree.tree import Tree
-from surtree.words.html_table import table_html
 from surtree.words.numbers import plural
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 HEADING = ("below", "question", "loss", "cost")
 _SHOWN = 3  # columns of a node in print

@@ -24,8 +24,7 @@ from surtree.solver.problem import Forest, TreeTopology
 from surtree.survival.objective import RelativeRisk
 from surtree.tree.leaf_curve import curve_of
 from surtree.tree.tree import Tree
-from surtree.words.html_table import table_html
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 HEADING = ("column", "asked in", "best loss with it", "cost", "best loss without it", "cost")
 _BATCH = 1000

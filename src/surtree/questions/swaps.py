@@ -27,9 +27,8 @@ from surtree.survival.step_function import round_horizons
 from surtree.tree.resolve import horizons_of
 from surtree.tree.rows import find_leaves
 from surtree.tree.tree import Tree
-from surtree.words.html_table import table_html
 from surtree.words.numbers import plural
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 # A row is moved if the survival that trees predict for it differs by more than this.
 MOVED = 0.1

@@ -9,9 +9,8 @@ from surtree.report._chart import SHARES, Axis, Chart
 from surtree.report._html import Markup, details, element, markup, note, table, verdict
 from surtree.report._shown import Shown, cell_html
 from surtree.report._tree import breakable
-from surtree.summary.figures import level_text
-from surtree.summary.steps import visible_steps
-from surtree.summary.time import time_label
+from surtree.summary.figures import level_text, visible_steps
+from surtree.summary.survival_table import time_label
 from surtree.words.numbers import number
 
 # Tolerances of curves and of bands; tables have the exact numbers.

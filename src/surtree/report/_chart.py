@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve, stacked
 from surtree.report._html import Markup, element, markup
-from surtree.summary.steps import Steps
+from surtree.summary.figures import Steps
 from surtree.survival.step_function import round_horizons
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)

@@ -11,11 +11,9 @@ from surtree.outcomes import GroupCurve, ObservedCurve
 from surtree.report._explore import explorer_data
 from surtree.report._questionnaire import Field
 from surtree.report._shown import Shown, cell
-from surtree.summary.figures import figure_in_words
+from surtree.summary.figures import figure_in_words, visible_steps
 from surtree.summary.findings import Findings
-from surtree.summary.steps import visible_steps
-from surtree.summary.survival_table import SurvivalAt
-from surtree.summary.time import time_label
+from surtree.summary.survival_table import SurvivalAt, time_label
 from surtree.summary.wording import rule_texts
 from surtree.tree.tree import Tree
 from surtree.words.numbers import median_text, number

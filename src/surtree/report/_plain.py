@@ -19,7 +19,7 @@ from surtree.report._html import Content, Markup, element, markup, note, terms, 
 from surtree.report._resampled import curves_html, performance_html
 from surtree.summary.findings import parameters_of
 from surtree.summary.labels import Labels
-from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text
+from surtree.summary.survival_table import INDEPENDENT_CENSORING, follow_up_text
 from surtree.validation.verdict import prediction_verdicts
 from surtree.words.numbers import number, plural
 from surtree.words.quoting import script_json

@@ -7,7 +7,7 @@ from datetime import date
 from surtree._support.package import VERSION
 from surtree.report._html import Markup, element, terms
 from surtree.summary.findings import Findings
-from surtree.summary.time import INDEPENDENT_CENSORING, follow_up_text, last_time
+from surtree.summary.survival_table import INDEPENDENT_CENSORING, follow_up_text, last_time
 from surtree.words.numbers import number, plural
 
 

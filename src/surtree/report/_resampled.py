@@ -17,8 +17,7 @@ from surtree.summary.wording import leaf_texts
 from surtree.validation import ColumnUse, LeafStability, Measure, Validation
 from surtree.validation.held_out import CAUSE_CONCORDANCE, cause_name
 from surtree.validation.verdict import MEASURE_NAMES
-from surtree.words.leaf_names import leaf_names
-from surtree.words.numbers import missing_figures, number
+from surtree.words.numbers import leaf_names, missing_figures, number
 
 # More columns than these are only counted.
 _MOST_COLUMNS = 12

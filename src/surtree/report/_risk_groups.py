@@ -9,8 +9,8 @@ from surtree.report._channels import TOLERANCES, share_html
 from surtree.report._chart import SHARES, Axis, Chart
 from surtree.report._html import Markup, element, markup, note, table
 from surtree.report._shown import Shown
-from surtree.summary.steps import visible_steps
-from surtree.summary.time import time_label
+from surtree.summary.figures import visible_steps
+from surtree.summary.survival_table import time_label
 from surtree.words.numbers import number
 
 

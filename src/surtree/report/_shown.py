@@ -10,8 +10,7 @@ from surtree.outcomes import Column, Group, GroupCurve, Outcome, everyone
 from surtree.report._html import Markup, markup, small
 from surtree.summary.figures import figure_and_limits, lacks_events, level_text
 from surtree.summary.findings import Findings
-from surtree.summary.survival_table import SurvivalAt, survival_table
-from surtree.summary.time import last_time
+from surtree.summary.survival_table import SurvivalAt, last_time, survival_table
 from surtree.summary.wording import leaf_texts
 from surtree.tree.tree import Tree
 

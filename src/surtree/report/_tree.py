@@ -6,9 +6,8 @@ from surtree.outcomes import counted
 from surtree.report._chart import sparkline
 from surtree.report._html import Markup, element, markup, small
 from surtree.report._shown import Shown, cell
-from surtree.summary.figures import figure_in_words
+from surtree.summary.figures import figure_in_words, visible_steps
 from surtree.summary.labels import NO_BREAK_SPACE
-from surtree.summary.steps import visible_steps
 from surtree.summary.wording import pieces, rule_texts
 
 

@@ -22,9 +22,8 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.solver._incumbent import best_of
 from surtree.solver._restriction import longest
-from surtree.solver._watch import Watch
 from surtree.solver._wide import tie_of
-from surtree.solver.clock import Clock
+from surtree.solver.clock import Clock, Watch
 from surtree.solver.core import Problem, default_memory_limit
 from surtree.solver.problem import (
     BinnedRows,

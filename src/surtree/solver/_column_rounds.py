@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.solver._restriction import Restricted, only_columns
-from surtree.solver._watch import Watch
-from surtree.solver.clock import Clock
+from surtree.solver.clock import Clock, Watch
 from surtree.solver.core import Problem
 from surtree.solver.problem import BinnedRows, Limits, Solution, TreeTopology
 from surtree.survival.row_sums import Sums

@@ -12,8 +12,7 @@ import numpy as np
 from surtree._support.exact import SAME_LOSS
 from surtree._support.types import Floats
 from surtree.solver._column_rounds import ColumnRounds
-from surtree.solver._watch import Watch
-from surtree.solver.clock import Clock
+from surtree.solver.clock import Clock, Watch
 from surtree.solver.core import Problem
 from surtree.solver.problem import Forest, Limits, Solution, TreeTopology
 from surtree.solver.pruning import best_subtrees

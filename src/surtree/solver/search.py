@@ -14,8 +14,7 @@ from surtree.solver._certificate import certify
 from surtree.solver._cluster import n_workers, solve_on_workers
 from surtree.solver._incumbent import best_of, first_tree, improve, of_tree
 from surtree.solver._restriction import longest, quantiles, restrict
-from surtree.solver._watch import Watch
-from surtree.solver.clock import Clock
+from surtree.solver.clock import Clock, Watch
 from surtree.solver.core import NearTrees, Problem
 from surtree.solver.problem import (
     Conditions,

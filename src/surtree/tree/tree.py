@@ -35,8 +35,7 @@ from surtree.tree.leaf_curve import curve_of, events_note, proportional_hazards,
 from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
 from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
-from surtree.words.leaf_names import leaf_names
-from surtree.words.numbers import plural
+from surtree.words.numbers import leaf_names, plural
 
 if TYPE_CHECKING:
     from surtree.outcomes.outcome import Outcome

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from surtree._support.types import Floats
 from surtree.tree.tree import Tree
-from surtree.words.leaf_names import leaf_names
-from surtree.words.numbers import figure, limits_text, plural
+from surtree.words.numbers import figure, leaf_names, limits_text, plural
 from surtree.words.quoting import printable
 
 # With fewer samples there are no intervals. Even the smallest and the largest of 20 values hold

@@ -28,8 +28,7 @@ from surtree.validation._rows import (
     require_fit_parameters,
 )
 from surtree.validation.held_out import error_of_mean
-from surtree.words.html_table import table_html
-from surtree.words.text_table import text_table
+from surtree.words.tables import table_html, text_table
 
 # What is measured, and what tables call it. Of a loss, less is better.
 COMPARED = {"concordance": "C", "brier": "Brier reduction", "loss": "loss per row"}

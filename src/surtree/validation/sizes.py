@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from surtree._support.exact import TIE
 from surtree._support.status import Status
 from surtree._support.types import ArrayValue, Floats
-from surtree.words.html_table import table_html
 from surtree.words.numbers import figure
+from surtree.words.tables import table_html
 
 Rule = Literal["best", "1se"]
 RULES: tuple[Rule, ...] = ("best", "1se")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import chain, count, product
 from math import isfinite
+from string import ascii_uppercase
 
 
 def plural(count: int, noun: str) -> str:
@@ -64,3 +66,9 @@ def missing_figures(measures: Iterable[tuple[str, str, bool]]) -> list[str]:
         for reason, names in named.items()
         if reason
     ]
+
+
+def leaf_names(leaves: Iterable[int]) -> dict[int, str]:
+    """Return the name of each leaf, by its node, of all the leaves of a tree."""
+    letters = chain.from_iterable(product(ascii_uppercase, repeat=n) for n in count(1))
+    return dict(zip(sorted(set(leaves)), map("".join, letters), strict=False))

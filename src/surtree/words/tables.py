@@ -1,4 +1,4 @@
-"""Tables as HTML, for notebooks."""
+"""Tables as HTML, for notebooks, and as text."""
 
 from __future__ import annotations
 
@@ -15,3 +15,12 @@ def table_html(heading: Sequence[str], rows: Iterable[Sequence[str]], caption: s
     )
     above = f"<caption>{escape(caption)}</caption>" if caption else ""
     return f"<table>{above}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def text_table(rows: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells, the heading among them, as lines of aligned text."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
+        for row in rows
+    )
