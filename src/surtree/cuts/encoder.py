@@ -46,6 +46,7 @@ MAX_BINS = 65_534
 _CELLS_AT_ONCE = 1_000_000
 
 
+@dataclass(eq=False, repr=False)
 class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Turn each column into yes-or-no cuts with readable rules.
 
@@ -109,19 +110,11 @@ class Encoder(TransformerMixin, BaseEstimator):  # type: ignore[misc]
            [1, 1, 0]], dtype=uint8)
     """
 
-    def __init__(
-        self,
-        n_thresholds: int | None = 10,
-        max_categories: int = 10,
-        min_support: float = 0.01,
-        category_cuts: CategoryCuts = "one",
-        thresholds: GivenThresholds | None = None,
-    ) -> None:
-        self.n_thresholds = n_thresholds
-        self.max_categories = max_categories
-        self.min_support = min_support
-        self.category_cuts = category_cuts
-        self.thresholds = thresholds
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "one"
+    thresholds: GivenThresholds | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Find the cuts of a table.

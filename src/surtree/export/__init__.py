@@ -1,7 +1,6 @@
 """A tree for other programs and for papers: rules, pictures, code, tables and sentences."""
 
-from surtree.export._dot import export_dot
-from surtree.export._mermaid import export_mermaid
+from surtree.export._diagrams import export_dot, export_mermaid
 from surtree.export._methods import export_methods
 from surtree.export._python import export_python
 from surtree.export._sql import export_sql

@@ -199,7 +199,8 @@ def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
         for cause, part in parts.items()
     }
     of_all = [Score(-SCORERS["loss"](tree, held_out)) for tree in (candidate, single_leaf)]
-    return [of_all + of_parts[held_out.main_cause][2:], *of_parts.values()]
+    main = of_parts[held_out.main_cause or 0]
+    return [of_all + main[2:], *of_parts.values()]
 
 
 def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:

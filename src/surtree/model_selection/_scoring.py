@@ -70,11 +70,14 @@ class HeldOut:
         return find_leaves(tree, self.table, self._answers)
 
     def risk(self, tree: Tree) -> Floats:
-        return tree.theta[self.leaves(tree)]
+        theta = tree.theta if self.main_cause is None else cause_theta(tree, self.main_cause)
+        return theta[self.leaves(tree)]
 
     @property
-    def main_cause(self) -> int:
+    def main_cause(self) -> int | None:
         """The cause that is scored, with competing risks."""
+        if not self.target.causes:
+            return None
         assert self.sums is not None
         return cast(CauseHazards, self.sums.objective).main_cause
 
@@ -90,61 +93,31 @@ def _negative_loss(candidate: Candidate, held_out: HeldOut) -> float:
 
 
 def _concordance(candidate: Candidate, held_out: HeldOut) -> float:
-    if held_out.target.causes:
-        return _cause_concordance(candidate, held_out)
-    target, risk = held_out.target, held_out.risk(candidate.tree)
+    target, cause = held_out.target, held_out.main_cause
+    how: Any = {"entry": target.entry} if cause is None else {"cause": cause}
+    events = target.event if cause is None else event_codes(target, cause)
     return concordance_index_censored(
-        target.event, target.time, risk, sample_weight=held_out.weight, entry=target.entry
-    ).cindex
-
-
-def _cause_concordance(
-    candidate: Candidate, held_out: HeldOut, train: Target | None = None
-) -> float:
-    """Return the concordance of the main cause, weighed against the censoring of training rows."""
-    tree, target, cause = candidate.tree, held_out.target, held_out.main_cause
-    risk = cause_theta(tree, cause)[held_out.leaves(tree)]
-    if train is None:
-        events = event_codes(target, cause)
-        return concordance_index_censored(
-            events, target.time, risk, cause=cause, sample_weight=held_out.weight
-        ).cindex
-    tau = float(train.time.max())
-    return concordance_index_ipcw(
-        train, target, risk, cause=cause, tau=tau, **held_out.weights
+        events, target.time, held_out.risk(candidate.tree), sample_weight=held_out.weight, **how
     ).cindex
 
 
 def _concordance_ipcw(candidate: Candidate, held_out: HeldOut) -> float:
-    if held_out.target.causes:
-        return _cause_concordance(candidate, held_out, held_out.training_target)
-    train = held_out.training_target
+    train, risk = held_out.training_target, held_out.risk(candidate.tree)
     # Later than this the training rows say nothing about censoring.
-    tau = float(train.time.max())
-    return concordance_index_ipcw(
-        train, held_out.target, held_out.risk(candidate.tree), tau=tau, **held_out.weights
-    ).cindex
+    how = {"cause": held_out.main_cause, "tau": float(train.time.max())} | held_out.weights
+    return concordance_index_ipcw(train, held_out.target, risk, **how).cindex
 
 
 def _integrated_brier(candidate: Candidate, held_out: HeldOut) -> float:
-    model = candidate.model()
-    tree = model.tree_
-    if held_out.target.causes:
-        cause = held_out.main_cause
-        incidence = np.empty(tree.n_leaves, dtype=object)
-        incidence[:] = leaf_incidence(tree, cause)
-        return normalized_integrated_brier_score(
-            held_out.training_target,
-            held_out.target,
-            incidence[np.searchsorted(tree.leaves, held_out.leaves(tree))],
-            cause=cause,
-            **held_out.weights,
-        )
-    curves = np.empty(tree.n_leaves, dtype=object)
-    curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
-    survival = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
+    model, cause = candidate.model(), held_out.main_cause
+    tree, curves = model.tree_, np.empty(model.tree_.n_leaves, dtype=object)
+    if cause is None:
+        curves[:] = [curve.survival for curve in leaf_curves(tree, model.leaf_curve)]
+    else:
+        curves[:] = leaf_incidence(tree, cause)
+    of_rows = curves[np.searchsorted(tree.leaves, held_out.leaves(tree))]
     return normalized_integrated_brier_score(
-        held_out.training_target, held_out.target, survival, **held_out.weights
+        held_out.training_target, held_out.target, of_rows, cause=cause, **held_out.weights
     )
 
 
