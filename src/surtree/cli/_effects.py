@@ -11,7 +11,7 @@ import polars as pl
 from surtree._support.types import Floats
 from surtree.cli._console import say, shown_as_lines
 from surtree.cli._search import Fitted
-from surtree.cli._summary import certificate, data_text, model_json
+from surtree.cli._summary import certificate, model_json, told
 from surtree.cli._survival import Survival
 from surtree.effects.correction import correct_effects
 from surtree.effects.heterogeneity import heterogeneity_test
@@ -69,17 +69,13 @@ def fit_effects(X: pl.DataFrame, survival: Survival, parameters: dict[str, Any])
         model.correction_ = correct_effects(model, **given)
     test, correction = model.heterogeneity_, model.correction_
     hint = "" if parameters.get("reference") else "; --reference changes it"
-    parts = [
-        f"{data_text(survival, X.width)}, {perf_counter() - start:.2f} s",
+    parts = (
         f"reference: {model.arms_[0]}{hint}",
         str(model.tree_),
         certificate(model),
         known_effects(model),
-    ]
+    )
     content = {
-        "rows": len(survival.y),
-        "events": survival.n_events,
-        "columns": X.columns,
         "arms": model.arms_,
         "heterogeneity": {
             "p_value": test.p_value,
@@ -94,4 +90,4 @@ def fit_effects(X: pl.DataFrame, survival: Survival, parameters: dict[str, Any])
         },
         **model_json(model),
     }
-    return Fitted(model, text="\n\n".join(parts), content=content)
+    return Fitted(model, **told(survival, X.columns, perf_counter() - start, *parts, **content))

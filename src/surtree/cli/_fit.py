@@ -24,8 +24,8 @@ from surtree.cli._search import Fitted, Settings, default_folds, search_tree
 from surtree.cli._streaming import fit_streamed, is_streamed, refuse_options
 from surtree.cli._summary import (
     certificate,
-    data_text,
     model_json,
+    told,
     tuning_json,
     tuning_text,
     verdict_text,
@@ -261,22 +261,18 @@ def _fit(
             horizons=sorted(horizons) if horizons else None,
             n_jobs=settings.n_jobs,
         )
-    parts = [
-        f"{data_text(survival, X.width)}, {seconds:.2f} s",
+    parts = (
         "" if tuning is None else tuning_text(tuning),
         str(model.tree_),
         certificate(model),
         "" if model.validation_ is None else str(model.validation_),
         verdict_text(model),
-    ]
+    )
     content: dict[str, Any] = {
-        "rows": len(survival.y),
-        "events": survival.n_events,
-        "columns": X.columns,
         "seconds": seconds,
         "stopped": bool(fitted.stopped),
         "tuning": tuning_json(tuning),
         "validation": validation_json(model.validation_),
         **model_json(model),
     }
-    return replace(fitted, text="\n\n".join(filter(None, parts)), content=content)
+    return replace(fitted, **told(survival, X.columns, seconds, *parts, **content))

@@ -19,7 +19,7 @@ from surtree.cli._console import plain
 from surtree.cli._options import TreeOptions
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import Fitted
-from surtree.cli._summary import certificate, data_text, model_json, teacher_text
+from surtree.cli._summary import certificate, model_json, teacher_text, told
 from surtree.cli._survival import Survival
 from surtree.cli._validate import validated, validation_json
 from surtree.reading.errors import failures
@@ -138,22 +138,14 @@ def fit_kind(
             n_jobs=model.n_jobs,
         )
     verdict = prediction_verdicts(model.validation_, None, 1, noun="model")[0]
-    parts = [
-        f"{data_text(survival, X.width)}, {seconds:.2f} s",
+    parts = (
         model_text(model, horizons),
         "" if model.validation_ is None else str(model.validation_),
         str(verdict),
-    ]
-    content: dict[str, Any] = {
-        "rows": len(survival.y),
-        "events": survival.n_events,
-        "columns": X.columns,
-        "seconds": seconds,
-        "stopped": False,
-        "validation": validation_json(model.validation_),
-        **kind_json(model),
-    }
-    return Fitted(model, text="\n\n".join(filter(None, parts)), content=content)
+    )
+    content: dict[str, Any] = {"seconds": seconds, "stopped": False}
+    content |= {"validation": validation_json(model.validation_), **kind_json(model)}
+    return Fitted(model, **told(survival, X.columns, seconds, *parts, **content))
 
 
 def model_text(model: Any, horizons: tuple[float, ...] | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from surtree._support.status import VOID, WORDS
@@ -15,6 +16,15 @@ from surtree.tree.leaf_curve import FEW_EVENTS, median_limits
 from surtree.tree.resolve import cause_names_of
 from surtree.validation.held_out import MEASURES, HeldOutScores
 from surtree.validation.verdict import prediction_verdicts
+
+
+def told(
+    survival: Survival, columns: Sequence[str], seconds: float, *parts: str, **more: Any
+) -> dict[str, Any]:
+    """Return what there is to say of a fit, for a person and for a program."""
+    size = f"{data_text(survival, len(columns))}, {seconds:.2f} s"
+    content = {"rows": len(survival.y), "events": survival.n_events, "columns": list(columns)}
+    return {"text": "\n\n".join(filter(None, [size, *parts])), "content": content | more}
 
 
 def certificate(model: SurTree) -> str:

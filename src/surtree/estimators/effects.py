@@ -374,13 +374,13 @@ class EffectTree(SurTree):
         )
 
     def _objective(self, target: Target) -> ArmHazards:
-        return self._objective_type.of(len(labels_of(target)), float(self.shrinkage))
+        return self._objective_type.of(len(target.labels), float(self.shrinkage))
 
     def _limits(self, target: Target) -> ArmLimits:
         return ArmLimits(
             **vars(own_limits(self)),
             min_events_arm=self.min_events_arm,
-            n_arms=len(labels_of(target)),
+            n_arms=len(target.labels),
         )
 
     @property
@@ -460,7 +460,3 @@ class EffectTree(SurTree):
 
     def _is_objective(self, objective: Objective) -> bool:
         return type(objective) is self._objective_type and objective.shrinkage == self.shrinkage
-
-
-def labels_of(target: Target) -> tuple[Label, ...]:
-    return target.labels

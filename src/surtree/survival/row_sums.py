@@ -20,62 +20,34 @@ if TYPE_CHECKING:
 
 
 class Sums(Protocol):
-    """What rows, or rows that were merged, add to the leaf that they fall in."""
+    """What rows, or rows that were merged, add to the leaf that they fall in: see `RowSums`."""
 
     @property
-    def objective(self) -> Objective:
-        """What a leaf gains from its sums."""
-
+    def objective(self) -> Objective: ...
     @property
-    def values(self) -> Floats:
-        """What rows add to the sums."""
-
+    def values(self) -> Floats: ...
     @property
-    def core(self) -> Floats:
-        """What rows add to the sums of the core."""
-
+    def core(self) -> Floats: ...
     @property
-    def terms(self) -> tuple[Terms, ...]:
-        """The values as terms of exact sums."""
-
+    def terms(self) -> tuple[Terms, ...]: ...
     @property
-    def weight_terms(self) -> Terms:
-        """The weights, as terms of exact sums."""
-
+    def weight_terms(self) -> Terms: ...
     @property
-    def counts(self) -> Mapping[str, Floats]:
-        """What rows add to the counts that limit leaves, by name."""
-
+    def counts(self) -> Mapping[str, Floats]: ...
     @property
-    def weight(self) -> Floats:
-        """The weight of each row, above zero."""
-
+    def weight(self) -> Floats: ...
     @property
-    def total(self) -> Floats:
-        """The sums over all rows."""
-
+    def total(self) -> Floats: ...
     @property
-    def constant(self) -> float:
-        """The part of the loss that no tree changes: no tree gains more."""
-
+    def constant(self) -> float: ...
     @property
-    def unit(self) -> float:
-        """The unit of the sums of the core: the total of each is less than 2**51 of it."""
-
+    def unit(self) -> float: ...
     @property
-    def scale(self) -> float:
-        """What gains and losses are compared with, to tell rounding from differences."""
-
+    def scale(self) -> float: ...
     @property
-    def is_uneven(self) -> bool:
-        """Whether the lightest rows may vanish beside the heaviest in sums of doubles."""
-
+    def is_uneven(self) -> bool: ...
     @property
-    def node_values(self) -> TermStack:
-        """What a tree adds up over the rows of each node.
-
-        The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
-        """
+    def node_values(self) -> TermStack: ...
 
     def take(self, rows: NDArray[Any]) -> Sums:
         """Return the sums of some rows, given by their positions or by a mask."""
@@ -146,7 +118,10 @@ class RowSums:
 
     @cached_property
     def node_values(self) -> TermStack:
-        """What a tree adds up over the rows of each node, as `Sums` says."""
+        """What a tree adds up over the rows of each node.
+
+        The kinds are the sums of the objective, the constant, rows, rows with events, and weight.
+        """
         counts = np.stack([np.ones(self.weight.size), self.counts["events"]])
         whole = (Terms(Grid(), count[None]) for count in counts)
         kinds = [*self.terms, self._constant_terms, *whole, self.weight_terms]
