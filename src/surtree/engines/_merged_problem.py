@@ -18,7 +18,7 @@ from surtree.engines._encode import BinnedColumns
 from surtree.engines._merged_rows import MergePass
 from surtree.engines._row_values import MergedSums, RowValues
 from surtree.engines._summary import Summary, SummaryRisks, WeightSummary
-from surtree.engines.at_risk import AtRiskPass
+from surtree.engines.predict import AtRiskPass
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
 from surtree.fitting.training import FitProblem

@@ -28,8 +28,7 @@ from surtree.metrics import concordance_index_censored
 from surtree.solver.problem import Limits
 from surtree.survival.objective import Objective, RelativeRisk
 from surtree.survival.step_function import StepFunction, conditional_curves, curves_of_rows
-from surtree.tree.along import read_pieces, survival_along
-from surtree.tree.curves import leaf_curves
+from surtree.tree.curves import leaf_curves, read_pieces, survival_along
 from surtree.tree.rows import find_leaves, path_matrix
 from surtree.tree.tree import Tree
 
