@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import fields
+from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any, TypeVar
 
 from surtree._support.parameters import (
@@ -20,7 +20,9 @@ from surtree._support.parameters import (
     require_verbose,
     require_whole,
 )
+from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder
+from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.target import Target
 from surtree.solver.problem import Limits
 
@@ -28,6 +30,18 @@ from surtree.solver.problem import Limits
 Check = Callable[[str, Any], object]
 Checks = dict[str, Check]
 Model = TypeVar("Model", bound=Any)
+
+
+@dataclass(eq=False, repr=False)
+class CutParameters:
+    """Parameters of the questions that a tree may ask: those of `Encoder`, which checks them."""
+
+    _: KW_ONLY
+    n_thresholds: int | None = 10
+    max_categories: int = 10
+    min_support: float = 0.01
+    category_cuts: CategoryCuts = "subsets"
+    thresholds: GivenThresholds | None = None
 
 
 def whole(least: int, most: float = math.inf) -> Check:

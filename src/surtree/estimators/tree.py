@@ -12,15 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.status import Status
-from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder
-from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.target import Target
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree, read_lazy
 from surtree.estimators.model_file import FORMAT, model_dict, read_model
-from surtree.estimators.parameters import own_limits
+from surtree.estimators.parameters import CutParameters, own_limits
 from surtree.estimators.saved import SavedEstimator
 from surtree.fitting.training import FitProblem
 from surtree.outcomes.risk_groups import RiskGroups
@@ -63,7 +61,7 @@ class _Fitted(SavedEstimator, TreeEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class SurTree(_Fitted):
+class SurTree(CutParameters, _Fitted):
     """An optimal survival tree: no tree within the limits has a smaller loss.
 
     The loss is the negative log-likelihood of proportional hazards within leaves, relative to a
@@ -247,11 +245,6 @@ class SurTree(_Fitted):
     min_events_leaf: int = 0
     ccp_alpha: float = 0.0
     shrinkage: float = 0.0
-    n_thresholds: int | None = 10
-    max_categories: int = 10
-    min_support: float = 0.01
-    category_cuts: CategoryCuts = "subsets"
-    thresholds: GivenThresholds | None = None
     monotone: Mapping[str, int] | None = None
     max_columns: int | None = None
     leaf_curve: LeafCurveKind = "baseline"

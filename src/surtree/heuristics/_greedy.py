@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
-from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
-from surtree.cuts.thresholds import GivenThresholds
-from surtree.estimators.parameters import check_parameters, whole
+from surtree.estimators.parameters import CutParameters, check_parameters, whole
 from surtree.fitting.training import TrainingData, make_problem
 from surtree.heuristics._base import HeuristicTree, best_pruning, prunings
 from surtree.solver.problem import BinnedRows, Limits, TreeTopology
@@ -55,7 +53,7 @@ class PrunedTree:
 
 
 @dataclass(eq=False, repr=False)
-class GreedyTree(HeuristicTree):
+class GreedyTree(CutParameters, HeuristicTree):
     """A tree grown from the top, one best cut at a time, and pruned by cost complexity.
 
     At every node the cut that reduces the loss of `SurTree` most is taken, without a look at what
@@ -107,11 +105,6 @@ class GreedyTree(HeuristicTree):
     min_events_leaf: int = 0
     ccp_alpha: float = 0.0
     shrinkage: float = 0.0
-    n_thresholds: int | None = 10
-    max_categories: int = 10
-    min_support: float = 0.01
-    category_cuts: CategoryCuts = "subsets"
-    thresholds: GivenThresholds | None = None
     leaf_curve: LeafCurveKind = "baseline"
 
     path_: tuple[PrunedTree, ...] = field(init=False)

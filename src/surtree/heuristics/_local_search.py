@@ -11,10 +11,8 @@ from sklearn.utils import check_random_state
 
 from surtree._support.parameters import LeafCurveKind, require_not_negative
 from surtree._support.types import Floats
-from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder, encoder_of
-from surtree.cuts.thresholds import GivenThresholds
-from surtree.estimators.parameters import SHARE, check_parameters, whole
+from surtree.estimators.parameters import SHARE, CutParameters, check_parameters, whole
 from surtree.fitting.training import FitProblem, TrainingData, make_problem
 from surtree.heuristics._base import HeuristicTree, prunings
 from surtree.solver.core import Problem
@@ -36,7 +34,7 @@ def _require_price(name: str, value: Any) -> None:
 
 
 @dataclass(eq=False, repr=False)
-class LocalSearchTree(HeuristicTree):
+class LocalSearchTree(CutParameters, HeuristicTree):
     """A tree by coordinate descent from many random trees, as in OST of Bertsimas et al.
 
     One node at a time is changed for the better: another cut, no cut, one of its two subtrees in
@@ -96,11 +94,6 @@ class LocalSearchTree(HeuristicTree):
     ccp_alpha: float | Literal["auto"] = 0.0
     validation_fraction: float = 0.3
     shrinkage: float = 0.0
-    n_thresholds: int | None = 10
-    max_categories: int = 10
-    min_support: float = 0.01
-    category_cuts: CategoryCuts = "subsets"
-    thresholds: GivenThresholds | None = None
     leaf_curve: LeafCurveKind = "baseline"
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None

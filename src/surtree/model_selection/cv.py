@@ -24,15 +24,19 @@ from surtree._support.parameters import (
     require_shrinkage,
 )
 from surtree._support.status import Status, first_unproven, warn_of_limit
-from surtree.cuts.categories import CategoryCuts
-from surtree.cuts.thresholds import GivenThresholds
 from surtree.data.named import RowInputs
 from surtree.data.names import copy_columns
 from surtree.data.rows import Rows, read_rows
 from surtree.data.target import require_events
 from surtree.estimators.base import TreeEstimator
 from surtree.estimators.fit import fit_tree
-from surtree.estimators.parameters import check_parameters, make_like, of_value, one_of
+from surtree.estimators.parameters import (
+    CutParameters,
+    check_parameters,
+    make_like,
+    of_value,
+    one_of,
+)
 from surtree.estimators.tree import SurTree
 from surtree.model_selection._folds import (
     Fold,
@@ -103,7 +107,7 @@ class _FittedSearch(TreeEstimator):
 
 
 @dataclass(eq=False, repr=False)
-class SurTreeCV(_FittedSearch):
+class SurTreeCV(CutParameters, _FittedSearch):
     """An optimal survival tree whose size and shrinkage are chosen by cross-validation.
 
     In every fold one solve for each depth and shrinkage finds the best tree of every size, and all
@@ -231,11 +235,6 @@ class SurTreeCV(_FittedSearch):
     refit: bool = True
     min_samples_leaf: int = 1
     min_events_leaf: int = 0
-    n_thresholds: int | None = 10
-    max_categories: int = 10
-    min_support: float = 0.01
-    category_cuts: CategoryCuts = "subsets"
-    thresholds: GivenThresholds | None = None
     monotone: Mapping[str, int] | None = None
     max_columns: int | None = None
     leaf_curve: LeafCurveKind = "baseline"
