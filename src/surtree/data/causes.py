@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from surtree._support.types import Floats
-from surtree.data.persons import read_persons
+from surtree.data.persons import read_persons, require_length
 from surtree.data.table import Column
-from surtree.data.target import Label, Target, check_target, read_time, require_length
+from surtree.data.target import Label, Target, check_target, read_time
 from surtree.data.target_columns import n_values, read_columns
 from surtree.words.numbers import plural
 

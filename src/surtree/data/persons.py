@@ -37,11 +37,7 @@ def read_labels(name: str, given: ArrayLike, n_rows: int) -> NDArray[Any]:
     labels = np.asarray(given)
     if labels.ndim != 1:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {labels.shape}")
-    if labels.size != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n_rows}, "
-            f"{labels.size}]; X has {n_rows} rows and {name} has {labels.size}"
-        )
+    require_length(name, labels.size, n_rows)
     absent = np.zeros(n_rows, dtype=bool)
     if labels.dtype.kind in "fO":
         absent = np.array([label is None or label != label for label in labels.tolist()])
@@ -51,6 +47,15 @@ def read_labels(name: str, given: ArrayLike, n_rows: int) -> NDArray[Any]:
             f"{int(np.argmax(absent))}, counted from 0): say whose rows they are, or drop them"
         )
     return labels
+
+
+def require_length(name: str, length: int, n_rows: int) -> None:
+    """Raise an error unless something has as many rows as the table."""
+    if length != n_rows:
+        raise ValueError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}]; "
+            f"X has {n_rows} rows and {name} has {length}"
+        )
 
 
 def _refuse_overlap(names: NDArray[Any], person: Persons, time: Floats, entry: Floats) -> None:

@@ -116,10 +116,15 @@ def leave_out_censored_at_zero(target: Target, weight: Floats) -> Floats:
     if not n_left_out:
         return weight
     require_events(target.take(weight > 0))
+    warn_left_out(n_left_out, weight.size)
+    return np.where(left_out, 0.0, weight)
+
+
+def warn_left_out(n_left_out: int, n_rows: int) -> None:
+    """Warn of rows that are censored at time zero."""
     warnings.warn(
-        f"{n_left_out} of {weight.size} rows are censored at time zero: they say nothing about "
+        f"{n_left_out} of {n_rows} rows are censored at time zero: they say nothing about "
         "survival, and are left out",
         UserWarning,
         stacklevel=user_level(),
     )
-    return np.where(left_out, 0.0, weight)

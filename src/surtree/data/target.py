@@ -19,6 +19,7 @@ from surtree.data.persons import (
     going_on,
     person_shares,
     read_persons,
+    require_length,
     tell_copies_apart,
 )
 from surtree.data.table import Column, Table
@@ -307,15 +308,6 @@ def _read_numbers(name: str, values: ArrayLike, n_rows: int) -> Floats:
         raise ValueError(f"{name} should be a 1d array, got an array of shape {numbers.shape}")
     require_length(name, len(numbers), n_rows)
     return numbers
-
-
-def require_length(name: str, length: int, n_rows: int) -> None:
-    """Raise an error unless something has as many rows as the table."""
-    if length != n_rows:
-        raise ValueError(
-            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {length}]; "
-            f"X has {n_rows} rows and {name} has {length}"
-        )
 
 
 def _refuse(name: str, rows: NDArray[np.bool_], values: Floats, what: str, remedy: str) -> None:

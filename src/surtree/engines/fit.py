@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -10,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from surtree._support.package import user_level
 from surtree.cuts.encoder import Encoder, encoder_of
 from surtree.cuts.thresholds import require_names
+from surtree.data.rows import warn_left_out
 from surtree.data.table import infinite_values
 from surtree.data.target import require_event_counts
 from surtree.engines import _memory_caps as memory_caps
@@ -157,12 +156,7 @@ def _check(summary: Summary) -> None:
         if column.n_infinite:
             raise infinite_values(column.name, column.n_infinite, summary.n_rows)
     if summary.n_left_out:
-        warnings.warn(
-            f"{summary.n_left_out} of {summary.n_rows} rows are censored at time zero: they say "
-            "nothing about survival, and are left out",
-            UserWarning,
-            stacklevel=user_level(),
-        )
+        warn_left_out(summary.n_left_out, summary.n_rows)
 
 
 def _distinct_columns(encoder: Encoder, context: PassContext) -> list[DistinctColumn]:
