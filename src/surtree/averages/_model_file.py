@@ -25,7 +25,7 @@ from surtree.data.names import load_columns, save_columns
 from surtree.estimators.model_file import plain_parameters
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.step_function import read_horizons
-from surtree.tree.tree import read_baseline, save_baseline
+from surtree.tree.validate import read_baseline, save_baseline
 from surtree.validation.comparison import (
     comparison_format,
     read_comparison,

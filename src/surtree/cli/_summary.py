@@ -19,7 +19,7 @@ from surtree.validation.verdict import prediction_verdicts
 
 
 def told(
-    survival: Survival, columns: Sequence[str], seconds: float, *parts: str, **more: Any
+    survival: Survival, columns: Sequence[str], seconds: float, /, *parts: str, **more: Any
 ) -> dict[str, Any]:
     """Return what there is to say of a fit, for a person and for a program."""
     size = f"{data_text(survival, len(columns))}, {seconds:.2f} s"

@@ -169,23 +169,10 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
     return _array_table(names, array, named=named, texts=texts, library=library)
 
 
-def _array_table(
-    names: tuple[str, ...],
-    array: NDArray[Any],
-    *,
-    named: bool,
-    texts: bool,
-    library: str = "numpy",
-) -> Table:
+def _array_table(names: tuple[str, ...], array: NDArray[Any], **known: Any) -> Table:
     numbers = array if array.dtype.kind in "iuf" else None
     return Table(
-        names,
-        len(array),
-        lambda index: read_array(names[index], array[:, index]),
-        named=named,
-        texts=texts,
-        numbers=numbers,
-        library=library,
+        names, len(array), lambda k: read_array(names[k], array[:, k]), numbers=numbers, **known
     )
 
 

@@ -55,7 +55,8 @@ from surtree.tree.provenance import (
     teaching_format,
 )
 from surtree.tree.size import Size
-from surtree.tree.tree import Tree, read_baseline
+from surtree.tree.tree import Tree
+from surtree.tree.validate import read_baseline
 from surtree.validation.comparison import comparison_format, read_comparison, save_comparison
 from surtree.validation.files import (
     held_out_format,
@@ -172,14 +173,8 @@ MODEL_FORMATS = {
 }
 
 
-def validate_model(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> None:
-    """Raise an error where parts that are sound in themselves do not fit together."""
-    for fault in _faults(saved, trees, cuts):
-        raise ValueError(fault)
-
-
 def _faults(saved: dict[str, Any], trees: tuple[Tree, ...], cuts: tuple[Cut, ...]) -> Iterator[str]:
-    """Yield what does not fit; only the first fault is used, so checks may rely on earlier ones."""
+    """Yield where sound parts do not fit; only the first fault is used: later ones rely on it."""
     if not trees:
         yield "there is no tree"
     if not trees[0].risk:
@@ -369,7 +364,8 @@ def _attributes(saved: dict[str, Any]) -> dict[str, Any]:
         lambda tree: Tree.from_dict(shared | tree, baseline, kind), saved["trees"], "trees"
     )
     cuts = load_cuts(saved)
-    validate_model(saved, trees, cuts)
+    for fault in _faults(saved, trees, cuts):
+        raise ValueError(fault)
     shape = load_columns(saved)
     sizes = read_sizes(saved.get("sizes"))
     return {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from surtree._support.json_file import format_and_version, is_known, read_each, shown
+from surtree._support.json_file import format_and_version, is_known, shown
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import ArrayValue, Floats, read_only
 from surtree.cuts.cut import Cut, load_cuts, save_cuts
@@ -27,14 +27,18 @@ from surtree.tree.at_risk import (
     AtRiskCounts,
     at_risk_counts,
     read_counts,
-    read_time,
     save_counts,
-    saved_time,
 )
 from surtree.tree.leaf_curve import curve_of, events_note, proportional_hazards, theta_limits
 from surtree.tree.reversals import Reversal, find_reversals
 from surtree.tree.rows import find_leaves, path_matrix, read_rows
-from surtree.tree.validate import BASELINE_FORMAT, TREE_FORMATS, read_sums, validate_tree
+from surtree.tree.validate import (
+    TREE_FORMATS,
+    read_baseline,
+    read_sums,
+    save_baseline,
+    validate_tree,
+)
 from surtree.words.numbers import leaf_names, plural
 
 if TYPE_CHECKING:
@@ -570,31 +574,3 @@ class Tree(ArrayValue):
 
     def _cut_of(self, node: int) -> Cut:
         return self.cuts[int(self.cut[node])]
-
-
-def save_baseline(baseline: Baseline) -> dict[str, Any]:
-    """Return a baseline as plain lists and numbers that JSON can hold without loss."""
-    return {
-        "times": baseline.times.tolist(),
-        "cumulative_hazard": baseline.cumulative_hazard.tolist(),
-        "floor": baseline.floor,
-        "last_time": saved_time(baseline.last_time),
-        **(
-            {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
-            if baseline.of_cause
-            else {}
-        ),
-    }
-
-
-def read_baseline(saved: Any) -> Baseline:
-    """Return a baseline that `Tree.to_dict` wrote."""
-    BASELINE_FORMAT(saved, "baseline")
-    times, hazard = (
-        np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
-    )
-    fields = times, hazard, float(saved["floor"]), read_time(saved.get("last_time"))
-    if "of_cause" in saved:
-        causes = read_each(read_baseline, saved["of_cause"], "of_cause")
-        return Baseline(*fields, of_cause=causes)
-    return Baseline(*fields)

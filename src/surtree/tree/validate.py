@@ -1,4 +1,4 @@
-"""Checks of a tree that was read from a file."""
+"""Trees in files: baselines and sums, and checks of what was read."""
 
 from __future__ import annotations
 
@@ -15,14 +15,16 @@ from surtree._support.json_file import (
     list_of,
     one_of,
     optional,
+    read_each,
     record,
 )
 from surtree._support.parameters import LEAF_CURVES
 from surtree._support.types import Floats
 from surtree.cuts.validate import category, known_categories, require_one_kind
+from surtree.survival.baseline import Baseline
 from surtree.survival.objective import Objective
 from surtree.survival.step_function import round_times
-from surtree.tree.at_risk import CENSORED_PLACES, AtRiskCounts
+from surtree.tree.at_risk import CENSORED_PLACES, AtRiskCounts, read_time, saved_time
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -47,7 +49,7 @@ _positive_weight = Number("a weight above zero", 1e-120, 1e120)
 _positive = Number("a number above zero", POSITIVE)
 
 
-BASELINE_FORMAT = record(
+_BASELINE = record(
     {"times": list_of(_time), "cumulative_hazard": list_of(_positive), "floor": _positive},
     also={"last_time": optional(_time), "of_cause": list_of(anything)},  # in version 2
 )
@@ -127,6 +129,34 @@ TREE_FORMATS = {
         RISK,
     ),
 }
+
+
+def save_baseline(baseline: Baseline) -> dict[str, Any]:
+    """Return a baseline as plain lists and numbers that JSON can hold without loss."""
+    return {
+        "times": baseline.times.tolist(),
+        "cumulative_hazard": baseline.cumulative_hazard.tolist(),
+        "floor": baseline.floor,
+        "last_time": saved_time(baseline.last_time),
+        **(
+            {"of_cause": [save_baseline(one) for one in baseline.of_cause]}
+            if baseline.of_cause
+            else {}
+        ),
+    }
+
+
+def read_baseline(saved: Any) -> Baseline:
+    """Return a baseline that `Tree.to_dict` wrote."""
+    _BASELINE(saved, "baseline")
+    times, hazard = (
+        np.array(saved[name], dtype=np.float64) for name in ("times", "cumulative_hazard")
+    )
+    fields = times, hazard, float(saved["floor"]), read_time(saved.get("last_time"))
+    if "of_cause" in saved:
+        causes = read_each(read_baseline, saved["of_cause"], "of_cause")
+        return Baseline(*fields, of_cause=causes)
+    return Baseline(*fields)
 
 
 def read_sums(nodes: dict[str, Any], objective: Objective, version: int) -> Floats:
