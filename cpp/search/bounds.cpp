@@ -42,42 +42,46 @@ RootBounds::RootBounds(const Columns& columns, const Rows& rows) : columns_(colu
 // the best tree of the whole, seen from the part, is a tree of the part: the whole gains at most what the
 // part gains, and the saturated gain of the rows beside it. That holds without limits on leaves only.
 std::vector<RootResult> RootBounds::upper(std::vector<RootResult> sides, int depth, int budget) const {
-    const bool is_monotone = leaf_.kernels().is_monotone;
     for (const Column& column : columns_) {
-        const ColumnRegions& regions = column.whole();
-        const std::vector<BinTotal>& totals = totals_[at(column.index)];
-        const auto inside = [&](int side, int bin) {
-            for (const Run& run : regions.runs_of(side))
-                if (bin >= run.first && bin < run.last) return true;
-            return false;
-        };
         const auto first = sides.begin() + column.first_side();
-        const std::vector<RootResult> known(first, first + regions.n_sides);
-        const auto solved = [&](int side) {
-            return known[at(side)].depth == depth && !known[at(side)].profile.empty();
-        };
-        for (int s = 0; s < regions.n_sides; ++s) {
-            if (solved(s)) continue;
-            double whole = is_monotone ? 0 : std::numeric_limits<double>::infinity();
-            for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? totals[at(b)].saturated : 0.0;
-            Profile bound(at(budget + 1), whole);
-            for (int t = 0; t < regions.n_sides && is_monotone && !leaf_.is_limited(); ++t) {
-                double beside = 0;
-                bool is_part = solved(t);
-                for (int b = 0; b < column.n_bins && is_part; ++b) {
-                    // Rows that gain nothing by themselves still add to the sums of a leaf.
-                    if (inside(t, b) && !inside(s, b) && totals[at(b)].has_rows) is_part = false;
-                    if (inside(s, b) && !inside(t, b)) beside += totals[at(b)].saturated;
-                }
-                if (!is_part) continue;
-                const Profile& part = known[at(t)].profile;
-                for (std::size_t k = 0; k < bound.size(); ++k)
-                    bound[k] = std::min(bound[k], part[std::min(k, part.size() - 1)] + beside);
-            }
-            first[s].profile = std::move(bound);
-        }
+        std::ranges::move(upper(column, &*first, depth, budget), first);
     }
     return sides;
+}
+
+std::vector<RootResult> RootBounds::upper(const Column& column, const RootResult* sides, int depth,
+                                          int budget) const {
+    const bool is_monotone = leaf_.kernels().is_monotone;
+    const ColumnRegions& regions = column.whole();
+    const std::vector<BinTotal>& totals = totals_[at(column.index)];
+    const auto inside = [&](int side, int bin) {
+        for (const Run& run : regions.runs_of(side))
+            if (bin >= run.first && bin < run.last) return true;
+        return false;
+    };
+    const auto solved = [&](int side) { return sides[side].depth == depth && !sides[side].profile.empty(); };
+    std::vector<RootResult> out(sides, sides + regions.n_sides);
+    for (int s = 0; s < regions.n_sides; ++s) {
+        if (solved(s)) continue;
+        double whole = is_monotone ? 0 : std::numeric_limits<double>::infinity();
+        for (int b = 0; b < column.n_bins; ++b) whole += inside(s, b) ? totals[at(b)].saturated : 0.0;
+        Profile bound(at(budget + 1), whole);
+        for (int t = 0; t < regions.n_sides && is_monotone && !leaf_.is_limited(); ++t) {
+            double beside = 0;
+            bool is_part = solved(t);
+            for (int b = 0; b < column.n_bins && is_part; ++b) {
+                // Rows that gain nothing by themselves still add to the sums of a leaf.
+                if (inside(t, b) && !inside(s, b) && totals[at(b)].has_rows) is_part = false;
+                if (inside(s, b) && !inside(t, b)) beside += totals[at(b)].saturated;
+            }
+            if (!is_part) continue;
+            const Profile& part = sides[t].profile;
+            for (std::size_t k = 0; k < bound.size(); ++k)
+                bound[k] = std::min(bound[k], part[std::min(k, part.size() - 1)] + beside);
+        }
+        out[at(s)].profile = std::move(bound);
+    }
+    return out;
 }
 
 }  // namespace surtree

@@ -18,8 +18,10 @@ class RootBounds {
  public:
     RootBounds(const Columns& columns, const Rows& rows);
 
-    // For each side, what no tree of this depth gains on it with at most 0, 1, ... `budget` splits.
+    // For each side, what no tree of this depth gains on it with at most 0, 1, ... `budget` splits; the same
+    // of the sides of one column.
     std::vector<RootResult> upper(std::vector<RootResult> sides, int depth, int budget) const;
+    std::vector<RootResult> upper(const Column& column, const RootResult* sides, int depth, int budget) const;
 
  private:
     // The saturated gain of a bin: a leaf for each of its rows.

@@ -30,7 +30,7 @@ constexpr double tolerances[] = {0.4, 0.27, 0.18, 0.12, 0.08, 0.05, 0.03};
 // A proof takes about so many times as long as a run with tolerance one would.
 constexpr double proof_by_tolerance = 125;
 // A search that should take so many times as long as it may is begun as one that ends in time.
-constexpr double hope = 2;
+constexpr double hope = 1.5;
 // Seconds of preparations, for each column and each cell of the table.
 constexpr double prepare_column = 5e-5, prepare_cell = 1e-8;
 // Screening makes depth three over many columns faster.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <utility>
 
 namespace surtree {
 
@@ -65,11 +67,19 @@ Status SweepSearch::run_stage() {
 
 Status SweepSearch::fill_side_cache() {
     const std::vector<Sides> tasks = root_tasks();
+    const double start = workers_.seconds();
+    std::atomic<int> n_done{0};
+    std::atomic<bool> is_late{false};
     const auto fill = [&](std::size_t task, Recursion::Worker& worker) {
+        if (is_late) return;
         recursion_.fill_side_cache(tasks[task].first, worker);
+        const double done = ++n_done / static_cast<double>(tasks.size());
+        if (is_timed(control_))
+            is_late = stage_->is_late(start, workers_.seconds(), done, control_.time_limit);
     };
     const Status status = run_tasks(tasks.size(), fill, {0, stage_->share});
-    if (status != Status::optimal) return status;
+    if (is_late) recursion_.use_side_cache(false);
+    if (is_late || status != Status::optimal) return status;
     prepared_ = stage_->share;
     recursion_.freeze_side_cache();
     return status;
@@ -144,10 +154,63 @@ Status SweepSearch::solve() {
     const auto work = [&](std::size_t task, Recursion::Worker& worker) {
         solve_root_sides(tasks[task], worker);
     };
-    const Status status = run_tasks(tasks.size(), work, {prepared_, 1});
+    const bool by_side = stage_->depth == recursion_.depth() && stage_->depth > recursion_.tables().depth();
+    const Status status =
+        by_side && !stage_->by_column ? solve_weakest_first() : run_tasks(tasks.size(), work, {prepared_, 1});
     if (status == Status::optimal) proven_depth_ = stage_->depth;
     prepared_ = 0;
     return status;
+}
+
+// Both sides of one cut after another: next comes the cut with the weakest bound, and of those that are as
+// weak one of the column that is most promising. What is solved bounds its neighbours, so that the bound of
+// the root falls soon.
+Status SweepSearch::solve_weakest_first() {
+    const Columns& columns = recursion_.columns();
+    const int depth = stage_->depth - 1, n_splits = recursion_.n_splits();
+    if (!bounds_) bounds_.emplace(columns, rows());
+    std::vector<int> open = promising_sides();  // two sides a cut
+    const std::size_t n = open.size();
+    std::vector<double> most(at(columns.n_sides()), std::numeric_limits<double>::infinity());  // by side
+    std::optional<int> second;
+    const auto next = [&] {
+        const std::lock_guard lock(mutex_);
+        if (second) return *std::exchange(second, {});
+        std::size_t weakest = 0;
+        for (std::size_t k = 2; k < open.size(); k += 2)
+            if (most[at(open[k])] > most[at(open[weakest])] + rows().tie) weakest = k;
+        // Of its column, the middle one bounds most of the others.
+        std::vector<int> alike;
+        for (std::size_t k = 0; k < open.size(); k += 2)
+            if (&columns.of_side(open[k]) == &columns.of_side(open[weakest]) &&
+                most[at(open[k])] >= most[at(open[weakest])] - rows().tie)
+                alike.push_back(open[k]);
+        const auto middle = alike.begin() + static_cast<std::ptrdiff_t>(alike.size() / 2);
+        std::nth_element(alike.begin(), middle, alike.end());
+        const auto place = std::find(open.begin(), open.end(), *middle);
+        const int first = place[0];
+        second = place[1];
+        open.erase(place, place + 2);
+        return first;
+    };
+    const auto bound = [&](const Column& column) {
+        const std::lock_guard lock(mutex_);
+        const RootResult* const found = &results_[at(column.first_side())];
+        const auto upper = bounds_->upper(column, found, depth, recursion_.budget(depth));
+        for (int c = 0; c < column.n_cuts; ++c) {
+            Profile whole(at(n_splits + 1), 2 * infeasible);
+            join(upper[at(c)].profile, upper[at(column.n_cuts + c)].profile, whole);
+            make_monotone(whole);
+            most[at(column.first_side() + c)] = whole.back();
+        }
+    };
+    for (const Column& column : columns) bound(column);
+    const auto work = [&](std::size_t, Recursion::Worker& worker) {
+        const int side = next();
+        solve_root_sides({side, side + 1}, worker);
+        bound(columns.of_side(side));
+    };
+    return run_tasks(n, work, {prepared_, 1});
 }
 
 // The whole root at first; then columns, each swept; then, where one side is work enough, sides.

@@ -55,6 +55,7 @@ class SweepSearch {
     Status screen();
     Status solve_screened(const std::vector<int>& cuts);
     Status solve();
+    Status solve_weakest_first();
     std::vector<Sides> root_tasks() const;
     std::vector<int> promising_sides() const;
     Status run_tasks(std::size_t n, const Work& work, const Share& share,
@@ -72,7 +73,7 @@ class SweepSearch {
     const Stage* stage_ = nullptr;  // the one that runs
     double prepared_ = 0;           // the share of the work at this depth that is done
     int proven_depth_ = 0;
-    mutable std::optional<RootBounds> bounds_;  // used by the calling thread only
+    mutable std::optional<RootBounds> bounds_;  // made by the calling thread
     mutable std::mutex mutex_;
     std::vector<RootResult> results_;  // by side
     std::unique_ptr<Incumbent> incumbent_;

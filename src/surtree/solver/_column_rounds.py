@@ -16,9 +16,9 @@ Lines = NDArray[np.intp]
 
 # Seconds that the first rounds take by all appearances; after so many rounds without a better tree,
 # each may take twice as long.
-_FIRST_SECONDS, _PATIENCE = 0.02, 3
+_FIRST_SECONDS, _PATIENCE = 0.004, 3
 # A round that takes so many times as long as it should ends without a result.
-_OVERRUN = 8.0
+_OVERRUN = 40.0
 # Columns are ranked by their best cut of so many cells of the table at most.
 _MOST_CELLS = 2_000_000
 # Columns of more bins are bisected, which takes longer.
