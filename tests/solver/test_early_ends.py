@@ -275,7 +275,7 @@ def test_bounds_rise_long_before_the_last_cut_is_solved():
     n_sides = 2 * problem.binned.cut_column.size
 
     def gap(share):
-        # Depth three and the incumbent are a task each, and four columns; then come sides of the root.
+        # Depth three, the incumbent and four columns are a task each; then come sides.
         stop = Switches(share=False, stop_after=6 + int(share * n_sides))
         early = problem.solve(Limits(5), known_gains=whole.gains, switches=stop, n_jobs=1)
         assert early.status == "interrupted"
