@@ -76,6 +76,7 @@ from surtree.questions.audit import audit_tree
 from surtree.questions.audit_result import Audit, Optimum, SplitCost
 from surtree.questions.r_tree import RTree, read_r_tree
 from surtree.solver import Progress
+from surtree.summary.sample_size import SampleSize, sample_size
 from surtree.survival import (
     Baseline,
     BeyondFollowUpWarning,
@@ -185,6 +186,7 @@ __all__ = [
     "RiskGroup",
     "RiskGroups",
     "Rule",
+    "SampleSize",
     "Size",
     "SizeScores",
     "SplitCost",
@@ -229,6 +231,7 @@ __all__ = [
     "recalibrate",
     "restricted_means",
     "risk_groups",
+    "sample_size",
     "target",
     "usual_models",
     "validate",

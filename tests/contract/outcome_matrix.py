@@ -118,6 +118,12 @@ def _of_tree(verb: Callable[..., Any], **more: Any) -> Callable[[Case], Any]:
     return lambda case: verb(case.fitted, **more)
 
 
+def _exported(verb: Callable[..., Any]) -> Callable[[Case], Any]:
+    if "X" in inspect.signature(verb).parameters:
+        return lambda case: verb(case.fitted, case.columns, case.y)
+    return _of_tree(verb)
+
+
 def _lazy_fit(case: Case) -> Any:
     names = ["age", "nodes", case.target, "time", *(["arm"] if case.treatment else [])]
     more = {"treatment": "arm"} if case.treatment else {}
@@ -186,7 +192,7 @@ VERBS: dict[str, Callable[[Case], Any]] = {
         case.fitted, int(case.fitted.tree_.leaves[0])
     ),
     "`write_report`": _report,
-    **{f"`{name}`": _of_tree(getattr(export, name)) for name in export.__all__},
+    **{f"`{name}`": _exported(getattr(export, name)) for name in export.__all__},
     "`plot_audit`": lambda case: plot.plot_audit(case.call(surtree.audit_tree, case.fitted)),
     "`plot_calibration`": lambda case: plot.plot_calibration(case.validation),
     "`plot_card`": lambda case: plot.plot_card(_fit(PointsTable(2))(case)),

@@ -21,7 +21,7 @@ BUDGET = {
     "effects": 500,
     "engines": 4120,
     "estimators": 2650,
-    "export": 2450,
+    "export": 2550,
     "fitting": 640,
     "heuristics": 1070,
     "metrics": 1960,

@@ -150,7 +150,7 @@ def test_a_single_leaf_is_a_table_too():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format": "latex"}, "format must be one of"),
+        ({"format": "html"}, "format must be one of"),
         ({"horizons": [-1.0]}, "horizons must be times"),
         ({"level": 1.5}, "level"),
     ],

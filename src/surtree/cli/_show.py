@@ -31,8 +31,10 @@ from surtree.export import (
     export_python,
     export_sql,
     export_text,
+    export_tripod,
 )
 from surtree.export._tree import LeafValue
+from surtree.export._written import PageFormat
 from surtree.export.leaves import TableFormat
 from surtree.export.onnx import OnnxValue
 from surtree.outcomes.effect_results import effects_warning
@@ -40,7 +42,20 @@ from surtree.reading.errors import UserError, failures
 from surtree.tree.tree import Tree
 
 Style = Literal[
-    "tree", "text", "dot", "mermaid", "sql", "python", "onnx", "json", "csv", "markdown", "methods"
+    "tree",
+    "text",
+    "dot",
+    "mermaid",
+    "sql",
+    "python",
+    "onnx",
+    "json",
+    "csv",
+    "markdown",
+    "latex",
+    "docx",
+    "methods",
+    "tripod",
 ]
 
 _PLAIN: dict[str, Callable[[Tree], str]] = {
@@ -51,8 +66,9 @@ _PLAIN: dict[str, Callable[[Tree], str]] = {
     "json": export_json,
 }
 _WITH_VALUE = {"sql": export_sql, "python": export_python}
-_TABLES: tuple[TableFormat, ...] = ("csv", "markdown")
-_FOR_PAPERS = (*_TABLES, "methods")
+_TABLES: tuple[TableFormat, ...] = ("csv", "markdown", "latex", "docx")
+_TABLE_FORMATS = "--format csv, markdown, latex and docx"
+_FOR_PAPERS = (*_TABLES, "methods", "tripod")
 _ENDINGS: dict[Style, tuple[str, ...]] = {
     "tree": (".txt",),
     "text": (".txt",),
@@ -64,8 +80,12 @@ _ENDINGS: dict[Style, tuple[str, ...]] = {
     "json": (".json",),
     "csv": (".csv", ".txt"),
     "markdown": (".md", ".markdown", ".txt"),
+    "latex": (".tex", ".txt"),
+    "docx": (".docx",),
     "methods": (".txt", ".md"),
+    "tripod": (".md", ".markdown", ".txt", ".tex", ".docx"),
 }
+_BY_ENDING: dict[str, PageFormat] = {".tex": "latex", ".docx": "docx"}
 _FOR_PROGRAMS = (*_WITH_VALUE, "csv", "json")
 _AT_TIMES = ("survival", "incidence")
 
@@ -75,8 +95,8 @@ class ShowOptions:
     """What is written of a tree, and how."""
 
     style: Style = option(
-        "How the tree is written; csv and markdown are tables of its leaves, methods is a "
-        "paragraph about how it was found.",
+        "How the tree is written; csv, markdown, latex and docx (Word) are tables of its leaves, "
+        "methods is a paragraph about how it was found, tripod the TRIPOD+AI checklist.",
         "--format",
         default="tree",
     )
@@ -107,18 +127,19 @@ class ShowOptions:
                 "--cause goes with --value risk, and with --value incidence": (
                     self.cause is not None and value not in ("risk", "incidence")
                 ),
-                "--horizons goes with --format csv and markdown, and with --value survival and "
-                "--value incidence": (
+                f"--horizons goes with {_TABLE_FORMATS}, and with --value survival and --value "
+                "incidence": (
                     "horizons" in given and style not in _TABLES and value not in _AT_TIMES
                 ),
-                "--restricted-mean goes with --format csv and markdown": (
+                f"--restricted-mean goes with {_TABLE_FORMATS}": (
                     self.restricted_mean is not None and style not in _TABLES
                 ),
-                "--format onnx is for a file: say which, as in -o model.onnx": (
-                    style == "onnx" and self.output is None
+                f"--format {style} is for a file: say which, as in -o model.{style}": (
+                    style in ("onnx", "docx") and self.output is None
                 ),
-                "--time-unit and --labels go with --format csv, --format markdown and --format "
-                "methods": bool({"time_unit", "labels"} & set(given)) and style not in _FOR_PAPERS,
+                "--time-unit and --labels go with tables (--format csv, markdown, latex, docx), "
+                "and with --format methods and tripod": bool({"time_unit", "labels"} & set(given))
+                and style not in _FOR_PAPERS,
                 "--json writes to standard output, --output to a file: give one": (
                     json and self.output is not None
                 ),
@@ -153,6 +174,11 @@ def show_model(
             _write_onnx(tree, output, shown, page.horizons)
             return None
         text = _text(fitted, tree, shown, page.read())
+    if isinstance(text, bytes):
+        assert output is not None
+        with failures(OSError, about=f"cannot write {output}: "):
+            write_bytes(output, text)
+        return None
     if style == "tree" and tree is fitted.tree_ and not json:
         text = "\n\n".join(
             filter(None, [text, teacher_text(fitted), certificate(fitted), known_effects(fitted)])
@@ -205,7 +231,7 @@ def _tree_of_size(model: SurTree, splits: int | None) -> Tree:
     return tree
 
 
-def _text(model: SurTree, tree: Tree, shown: ShowOptions, page: options.Page) -> str:
+def _text(model: SurTree, tree: Tree, shown: ShowOptions, page: options.Page) -> str | bytes:
     style = shown.style
     if style in _PLAIN:
         return _PLAIN[style](tree)
@@ -213,19 +239,26 @@ def _text(model: SurTree, tree: Tree, shown: ShowOptions, page: options.Page) ->
         value = cast(LeafValue, shown.value or "leaf")
         return _WITH_VALUE[style](tree, value=value, cause=shown.cause)
     unit = page.time_unit or model.time_unit_
-    if style == "methods":
+    if style in ("methods", "tripod"):
         if tree is not model.tree_:
-            raise UserError("methods are those of the chosen tree: leave --splits out")
-        return export_methods(model, time_unit=unit, labels=page.labels)
-    return export_leaves(
+            raise UserError(f"{style} is of the chosen tree: leave --splits out")
+        if style == "methods":
+            return export_methods(model, time_unit=unit, labels=page.labels)
+        return export_tripod(model, _BY_ENDING.get(_ending(shown), "markdown"), time_unit=unit)
+    table: str | bytes = export_leaves(
         model if tree is model.tree_ else tree,
-        "csv" if style == "csv" else "markdown",
+        cast(TableFormat, style),
         horizons=page.horizons or model.horizons_,
         time_unit=unit,
         labels=page.labels,
         units=page.units,
         restricted_mean=shown.restricted_mean,
     )
+    return table
+
+
+def _ending(shown: ShowOptions) -> str:
+    return "" if shown.output is None else shown.output.suffix.lower()
 
 
 def _write_onnx(

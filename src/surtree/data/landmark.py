@@ -82,7 +82,7 @@ def landmark_rows(
         raise ValueError(f"at must be a time, zero or later; got {at!r}.")
     if horizon is not None and not horizon > 0:
         raise ValueError(f"horizon must be a length of time above zero; got {horizon!r}.")
-    target = _read(given)
+    target = read_event_or_cause(given)
     event = target.cause if target.causes else target.event
     time, start = target.time, np.zeros(target.time.size) if target.entry is None else target.entry
     person = np.arange(time.size) if target.person is None else target.person
@@ -125,7 +125,7 @@ def _last_row(
     return row
 
 
-def _read(given: RowInputs) -> Target:
+def read_event_or_cause(given: RowInputs) -> Target:
     """Read rows of one event, or of causes where the first column has their codes."""
     first, *others = read_columns(as_rows(given.y))
     codes = np.unique(first.values) if first.kind == "numeric" else np.empty(0)

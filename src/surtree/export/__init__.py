@@ -7,6 +7,8 @@ from surtree.export._sql import export_sql
 from surtree.export._text import export_json, export_text
 from surtree.export.leaves import export_leaves
 from surtree.export.onnx import export_onnx
+from surtree.export.table_one import export_table_one
+from surtree.export.tripod import export_tripod
 
 __all__ = [
     "export_dot",
@@ -17,5 +19,7 @@ __all__ = [
     "export_onnx",
     "export_python",
     "export_sql",
+    "export_table_one",
     "export_text",
+    "export_tripod",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -87,28 +87,40 @@ def export_methods(
     >>> text[: text.index(";")]
     'A survival tree was fitted to 686 rows with 299 events (56% of the rows were censored)'
     """
+    topics = methods_by_topic(model, time_unit, labels)
+    findings = read_findings(model)
+    paragraph = " ".join(filter(None, topics.values()))
+    return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
+
+
+def methods_by_topic(
+    model: Any, time_unit: str | None = None, labels: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """Return the sentences by what they are about, in the order of the paragraph."""
     chosen_model(model)
     if time_unit is None:
         time_unit = time_unit_of(model)
     findings = replace(read_findings(model), time_unit=time_unit)
     names = read_labels(labels, None)
-    sentences = [
-        data(findings),
-        *questions(findings, names),
-        *_objective(findings),
-        *_teacher(findings),
-        *_tuning(findings, model),
-        *_proof(findings.certificate),
-        _result(findings.tree),
-        *([] if findings.recalibration is None else [f"It was {findings.recalibration}."]),
-        *_risk_groups(findings.risk_groups),
-        *filter(None, [reversals_sentence(findings.tree, names)]),
-        *_validation(findings),
-        *definitions(findings),
-        _software(findings),
-    ]
-    paragraph = " ".join(map(printable, sentences))
-    return "\n\n".join([paragraph, _TO_ADD, *references(findings)]) + "\n"
+    about_columns = list(questions(findings, names))
+    topics: dict[str, Iterable[str]] = {
+        "data": [data(findings)],
+        "questions": about_columns[:1],
+        "missing": about_columns[1:],
+        "objective": [*_objective(findings), *_teacher(findings)],
+        "tuning": _tuning(findings, model),
+        "proof": _proof(findings.certificate),
+        "result": [
+            _result(findings.tree),
+            *([] if findings.recalibration is None else [f"It was {findings.recalibration}."]),
+            *_risk_groups(findings.risk_groups),
+            *filter(None, [reversals_sentence(findings.tree, names)]),
+        ],
+        "validation": _validation(findings),
+        "measures": definitions(findings),
+        "software": [_software(findings)],
+    }
+    return {topic: " ".join(map(printable, sentences)) for topic, sentences in topics.items()}
 
 
 def _objective(findings: Findings) -> Iterator[str]:

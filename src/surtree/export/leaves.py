@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from surtree.export._tree import named_tree
+from surtree.export._written import PageFormat, written
 from surtree.outcomes import Group, Outcome, outcome_of
 from surtree.outcomes.effect_results import UNTESTED
 from surtree.outcomes.restricted_mean import (
@@ -26,9 +27,9 @@ from surtree.survival.step_function import read_horizons, round_horizons
 from surtree.tree.resolve import cause_names_of, chosen_model, horizons_of, time_unit_of
 from surtree.tree.tree import Tree
 from surtree.words.numbers import interval_text, number
-from surtree.words.quoting import csv_text, markdown_text
+from surtree.words.quoting import csv_text
 
-TableFormat = Literal["csv", "markdown"]
+TableFormat = Literal["csv", "markdown", "latex", "docx"]
 TABLE_FORMATS: tuple[TableFormat, ...] = get_args(TableFormat)
 
 # The most times for which survival is stated, where none are asked for: a page is narrow.
@@ -48,7 +49,7 @@ def export_leaves(
     feature_names: Sequence[str] | None = None,
     restricted_mean: float | None = None,
     level: float = LEVEL,
-) -> str:
+) -> Any:
     """Return the leaves of a tree as a table: who is in them, how many, and what they are at.
 
     A row of the table is a leaf: its rule, rows and events, its relative risk, its hazard ratio
@@ -64,13 +65,14 @@ def export_leaves(
     ----------
     model : fitted estimator or Tree
         A model of this package, a pipeline that ends in one, or its ``tree_``.
-    format : {"markdown", "csv"}, default="markdown"
+    format : {"markdown", "csv", "latex", "docx"}, default="markdown"
         "markdown" is for people: rounded, each figure with its interval in brackets, and a note
         below. "csv" is for programs: all digits, each figure in a column of its own, and the number
         of the leaf (`SurTree.apply`) beside its name. A cell of it is empty where there is no such
         number: a median that is not reached, a relative risk without events (its upper limit is
         there), survival after the last follow-up of the leaf. A text that a spreadsheet would take
-        for a formula, such as ``=1+1``, begins with a ``'``.
+        for a formula, such as ``=1+1``, begins with a ``'``. "latex" and "docx" are the table of
+        "markdown" for LaTeX and for Word: the last are the bytes of a file.
     horizons : iterable of float, optional
         Times for which survival is stated, none if empty; by default the ``horizons_`` of the
         model, else up to three round ones.
@@ -118,7 +120,9 @@ def export_leaves(
     ]
     if restricted_mean is not None:
         columns += _restricted(model, tree, restricted_mean, time_unit, level)
-    return _csv(columns) if format == "csv" else _markdown(columns, _note(model, tree, level))
+    if format == "csv":
+        return _csv(columns)
+    return _page(columns, _note(model, tree, level), format)
 
 
 @dataclass(frozen=True)
@@ -248,19 +252,15 @@ def _cell(value: Any) -> str:
     return csv_text(value) if isinstance(value, str) else str(value)
 
 
-def _markdown(columns: list[_Column], note: str) -> str:
+def _page(columns: list[_Column], note: str, format: PageFormat) -> str | bytes:
     shown = [column for column in columns if column.heading]
     texts = [
         list(map(str, column.values)) if column.texts is None else list(column.texts)
         for column in shown
     ]
-    lines = [
-        [markdown_text(column.heading) for column in shown],
-        ["---:" if _is_counted(column) else "---" for column in shown],
-        *([markdown_text(text) for text in row] for row in zip(*texts, strict=True)),
-    ]
-    table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-    return f"{table}\n\n{note}\n"
+    rows = list(zip(*texts, strict=True))
+    heads = [column.heading for column in shown]
+    return written(format, heads, rows, note, [_is_counted(column) for column in shown])
 
 
 def _is_counted(column: _Column) -> bool:
