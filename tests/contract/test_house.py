@@ -32,7 +32,7 @@ BUDGET = {
     "reading": 1300,
     "report": 3400,
     "solver": 2400,
-    "summary": 950,
+    "summary": 1150,
     "survival": 2800,
     "tree": 3010,
     "validation": 3660,

@@ -58,6 +58,7 @@ def test_table_one_counts_leaves():
 
 def test_table_one_says_who_is_missing_and_left_out():
     frame = pd.DataFrame({"x": [1.0, np.nan, 3.0, 4.0, 5.0], "g": ["a", None, "b", "b", "b"]})
+    frame["old"] = [1, 0, 1, 1, 0]
     y = ([True, True, False, True, True], [1.0, 2.0, 0.0, 4.0, 5.0])
     text = export_table_one(["u", "u", "u", "v", "v"], frame, y, sample_weight=[1, 1, 1, 1, 0])
     head, rows = cells(text)
@@ -66,6 +67,7 @@ def test_table_one_says_who_is_missing_and_left_out():
     assert rows["events"] == ["3 (100%)", "2 (100%)", "1 (100%)"]
     assert rows["x"] == ["2.5 (1.75 to 3.25)", "1 (1 to 1)", "4 (4 to 4)"]
     assert rows["- missing"] == ["1 (33%)", "1 (50%)", "0 (0%)"]
+    assert rows["old"] == ["2 (67%)", "1 (50%)", "1 (100%)"]
     assert rows["- a"] == ["1 (50%)", "1 (100%)", "0 (0%)"]
     gone = "Of 5 rows, left out: 1 row of weight zero, 1 row censored at time zero."
     assert gone in text

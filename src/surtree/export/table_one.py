@@ -35,9 +35,9 @@ def export_table_one(
 ) -> str | bytes:
     """Return what the rows of each group are like: table 1 of a paper.
 
-    Numbers have their median and quartiles, categories how many rows have them, and the share of
-    rows with a value. No p-values: leaves were chosen to differ, and arms of a trial are drawn by
-    lot.
+    Numbers have their median and quartiles; categories, and columns of 0 and 1, how many rows have
+    them, and the share of rows with a value. No p-values: leaves were chosen to differ, and arms
+    of a trial are drawn by lot.
 
     Parameters
     ----------
@@ -119,9 +119,10 @@ def _groups(groups: Any, X: Any, n_rows: int) -> Iterator[Group]:
 
 def _lines(column: Column, name: str, parts: list[Group]) -> Iterator[list[str]]:
     known = ~column.missing
-    if column.kind == "numeric":
+    is_indicator = set(np.unique(column.values[known])) <= {0, 1}
+    if column.kind == "numeric" and not is_indicator:
         yield [name, *(_quartiles(column.values[own & known]) for _, own in parts)]
-    elif column.kind == "boolean":
+    elif column.kind != "categorical":
         yield [name, *(_share(column.values == 1, own & known) for _, own in parts)]
     else:
         yield [name, *[""] * len(parts)]
