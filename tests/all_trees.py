@@ -121,9 +121,10 @@ def fit_small(case: Case, with_causes: bool) -> tuple[SurTree, tuple]:
         depth -= 1
 
 
-def everything(model: SurTree, rows: tuple, max_splits: int | None):
+def everything(model: SurTree, rows: tuple | dict, max_splits: int | None):
     """Return the problem of a model, and all trees of at most so many splits."""
-    _, problem = fitted_problem(model, RowInputs(*rows), "")
+    given = RowInputs(**rows) if isinstance(rows, dict) else RowInputs(*rows)
+    _, problem = fitted_problem(model, given, "")
     limits = limits_of(model, problem.data.target)
     limits = type(limits)(**vars(limits) | {"max_splits": max_splits})
     table, present = problem.data.table, problem.data.present

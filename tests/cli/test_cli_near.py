@@ -57,6 +57,18 @@ def test_conditions_are_asked_of_the_tree_and_kept(surtree, files):
     assert "'old', which is no column" in result.stderr
 
 
+def test_arms_are_asked_too(surtree, files):
+    path = files / "effects.json"
+    rows = (files.csv, *TARGET, "--treatment", "sex")
+    surtree("fit", *rows, "--no-tune", "--max-depth", 1, "--model", path)
+    found = json.loads(surtree("near", path, *rows, "--within", "20%", "--json").stdout)
+    assert found["loss"] == pytest.approx(load(path).loss_)
+    found = json.loads(surtree("questions", path, *rows, "--json").stdout)
+    assert found["questions"][0]["cost"] == 0
+    result = surtree("questions", path, *rows, "--report", files / "page.html", code=1)
+    assert "no swaps of trees of treatment effects" in result.stderr
+
+
 def test_near_counts_trees_and_columns(surtree, files, model):
     expected = near_optimal(load(model), *load_lung(), within=0.1)
     rows = (model, files.csv, *TARGET)

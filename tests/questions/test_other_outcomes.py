@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
+from all_trees import everything
 from surtree import (
     CompetingRisksTree,
     CompetingRisksTreeCV,
@@ -16,6 +17,8 @@ from surtree import (
     audit_tree,
     column_costs,
     force_questions,
+    near_optimal,
+    question_costs,
 )
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
@@ -146,6 +149,35 @@ def test_an_audit_finds_the_best_tree_of_the_same_size(problem):
     assert audit.optimum.loss == pytest.approx(data.sums.constant - best.gains[-1], abs=scale)
     costs = sum(split.cost for split in audit.split_costs)
     assert costs == pytest.approx(audit.loss - audit.optimum.loss, abs=10 * scale)
+
+
+@check
+@given(problems(), st.sampled_from([0.0, 0.1, 0.6]))
+def test_near_trees_and_prices_are_those_of_all_trees(problem, within):
+    model, given_ = problem
+    model = clone(model).fit(**given_)
+    rows, trees = everything(model, given_, model.tree_.n_splits)
+    constant, scale = rows.data.sums.constant, rows.data.sums.scale
+    tolerance = 1e-9 * (1 + scale)
+    best = max(tree.gain for tree in trees)
+    least = best - within * (best - trees[0].gain)
+    near = near_optimal(model, **given_, within=within)
+    assert near.end == "complete"
+    gains = {tree.leaves: tree.gain for tree in trees}.values()
+    surely = sorted(constant - gain for gain in gains if gain > least + tolerance)
+    assert len(surely) <= near.n_trees <= sum(gain >= least - tolerance for gain in gains)
+    np.testing.assert_allclose(near.losses[: len(surely)], surely, atol=tolerance)
+    cuts = rows.encoder.cuts_
+    for node in question_costs(model, **given_).nodes[:1]:
+        expected = {}
+        for tree in trees:
+            if tree.node.left is not None:
+                known = expected.get(tree.node.cut, np.inf)
+                expected[tree.node.cut] = min(known, constant - tree.gain)
+        found = {cuts.index(one.cut): one.loss for one in node.questions}
+        assert found.keys() == expected.keys()
+        for cut, loss in expected.items():
+            assert found[cut] == pytest.approx(loss, abs=tolerance)
 
 
 def test_a_tuned_tree_is_asked_and_audited():

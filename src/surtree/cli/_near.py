@@ -25,7 +25,7 @@ from surtree.reading.errors import UserError, failures
 from surtree.report._explore import Explore
 
 _OF_PAGE = ("title", "time_unit", "horizons", "labels")
-_ROWS = Take("time! event cause entry weight id drop_incomplete zero_times")
+_ROWS = Take("time! event cause treatment entry weight id drop_incomplete zero_times")
 Seconds = Annotated[
     float | None,
     typer.Option(
@@ -88,9 +88,11 @@ def questions(
     fitted, rows = _rows(model, data, target, form)
     with failures(ValueError, TypeError):
         if report is None:
-            costs = question_costs(fitted, *rows, time_limit=time_limit)
+            costs = question_costs(fitted, **rows, time_limit=time_limit)
         else:
-            swaps = question_swaps(fitted, *rows, time_limit=time_limit)
+            if "treatment" in rows:
+                raise UserError("--report has no swaps of trees of treatment effects: leave it out")
+            swaps = question_swaps(fitted, **rows, time_limit=time_limit)
             costs = swaps.costs
             with shown_as_lines(UserWarning):
                 warnings.simplefilter("always", UserWarning)  # that the page holds rows
@@ -159,7 +161,7 @@ def near(
     share: Any = within
     with failures(ValueError, TypeError):
         listed = near_optimal(
-            fitted, *rows, within=share, max_trees=max_trees, time_limit=time_limit
+            fitted, **rows, within=share, max_trees=max_trees, time_limit=time_limit
         )
     columns = [vars(column) for column in listed.columns]
     if output is not None:
@@ -185,12 +187,12 @@ def _near_json(near: NearOptimal) -> dict[str, Any]:
 
 def _rows(
     model: Path, data: Path, target: TargetColumns, form: options.FileOptions
-) -> tuple[SurTree, tuple[Any, ...]]:
+) -> tuple[SurTree, dict[str, Any]]:
     """Read a model and the rows that it was fitted on."""
     refuse({"give one of --event and --cause": (target.event is None) == (target.cause is None)})
     fitted = read_model(model)
     X, survival, *_ = read_outcomes(data, fitted, target, form, for_search=True)
-    return fitted, (X, survival.y, survival.weight, survival.entry, survival.id)
+    return fitted, {"X": X, **survival.inputs}
 
 
 def _require_table(

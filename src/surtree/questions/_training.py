@@ -35,8 +35,8 @@ def fitted_problem(
         )
     if "treatment" in fitted.tree_.outcome.row_columns and given.treatment is None:
         raise ValueError(
-            f"there is no {what} of a tree of treatment effects: column_costs and force_questions "
-            "take its arms, as treatment"
+            f"there is no {what} of a tree of treatment effects without its arms: near_optimal, "
+            "question_costs, column_costs and force_questions take them, as treatment"
         )
     if not with_conditions:
         require_no_conditions(fitted, what)

@@ -225,6 +225,7 @@ def question_costs(
     entry: ArrayLike | str | None = None,
     id: ArrayLike | str | None = None,
     *,
+    treatment: ArrayLike | str | None = None,
     time_limit: float | None = None,
 ) -> QuestionCosts:
     """Price every question at every split of a fitted tree, exactly.
@@ -238,10 +239,10 @@ def question_costs(
 
     Parameters
     ----------
-    model : fitted SurTree, SurTreeCV or CompetingRisksTree
+    model : fitted SurTree, SurTreeCV, CompetingRisksTree or EffectTree
         The tree. Of a search, the one that it chose.
-    X, y, sample_weight, entry, id
-        The rows that it was fitted on.
+    X, y, sample_weight, entry, id, treatment
+        The rows that it was fitted on; of an `EffectTree` with their arms.
     time_limit : float, optional
         Seconds after which the search ends with the nodes that are done; by default those of the
         model.
@@ -264,9 +265,8 @@ def question_costs(
     progesterone_receptor > 26: 1.7 %
     estrogen_receptor > 8: 7.2 %
     """
-    fitted, problem = fitted_problem(
-        model, RowInputs(X, y, sample_weight, entry, id).in_memory("question_costs"), "question"
-    )
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment)
+    fitted, problem = fitted_problem(model, given.in_memory("question_costs"), "question")
     seconds = read_time_limit(fitted.time_limit if time_limit is None else time_limit)
     effort = Effort(Clock(seconds), fitted.n_jobs, fitted.memory_limit)
     limits = replace(limits_of(fitted, problem.data.target), max_splits=fitted.tree_.n_splits)

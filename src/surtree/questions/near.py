@@ -263,6 +263,7 @@ def near_optimal(
     entry: ArrayLike | str | None = None,
     id: ArrayLike | str | None = None,
     *,
+    treatment: ArrayLike | str | None = None,
     within: float = 0.05,
     max_trees: int = 100_000,
     time_limit: float | None = None,
@@ -278,10 +279,10 @@ def near_optimal(
 
     Parameters
     ----------
-    model : fitted SurTree, SurTreeCV or CompetingRisksTree
+    model : fitted SurTree, SurTreeCV, CompetingRisksTree or EffectTree
         Its tree says how many splits there may be. Of a search, the tree that it chose.
-    X, y, sample_weight, entry, id
-        The rows that it was fitted on.
+    X, y, sample_weight, entry, id, treatment
+        The rows that it was fitted on; of an `EffectTree` with their arms.
     within : float, default=0.05
         The share, from 0 to 1.
     max_trees : int, default=100,000
@@ -311,7 +312,7 @@ def near_optimal(
     share = read_share(within)
     if not isinstance(max_trees, int | np.integer) or max_trees < 1:
         raise ValueError(f"max_trees must be a whole number, 1 or more; got {max_trees!r}")
-    given = RowInputs(X, y, sample_weight, entry, id).in_memory("near_optimal")
+    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment).in_memory("near_optimal")
     fitted, problem = fitted_problem(model, given, "list of trees", with_conditions=True)
     clock = Clock(read_time_limit(fitted.time_limit if time_limit is None else time_limit))
     search = NearSearch(problem, fitted, share, clock, distinct=True)
