@@ -10,7 +10,7 @@ put together in the end, rounded once. The result is that of `math.fsum`, for ma
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -24,6 +24,8 @@ from surtree._support.types import Floats
 _MOST_WHOLE = 2.0**53
 # No double has bits below this power of two.
 _LAST_BIT = -1074
+# As many terms are worked on at once.
+AT_ONCE = 2**18
 # Where there are fractions, some are among the first terms.
 _A_FEW = 16
 # Up to so many sums are put together one by one.
@@ -40,6 +42,20 @@ class Grid:
     @property
     def n_parts(self) -> int:
         return max(len(self.units), 1)
+
+    @classmethod
+    def of(cls, values: Floats) -> Grid:
+        """Return a grid for the terms that an array holds."""
+        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
+        most = max(high, -low)
+        # Where terms are not finite, a sum that rounds is as good as another.
+        if not math.isfinite(most) or (
+            most * values.size <= _MOST_WHOLE and _are_whole(values[:_A_FEW]) and _are_whole(values)
+        ):
+            return cls()
+        size = values if low >= 0 else np.abs(values)
+        least = float(size.min()) or float(np.where(size > 0, size, most).min())
+        return cls.covering(values.size, most, least)
 
     @classmethod
     def covering(cls, n_terms: int, most: float, least: float) -> Grid:
@@ -105,34 +121,37 @@ class Grid:
         return parts
 
 
-@dataclass(frozen=True, eq=False)
 class Terms:
-    """Terms to be added up, in any groups."""
+    """Terms to be added up, in any groups: a grid that covers them, and what it makes of them."""
 
-    grid: Grid  # it covers all terms
-    parts: Floats  # what the grid makes of them
+    def __init__(self, grid: Grid, parts: Floats, values: Floats | None = None) -> None:
+        self.grid = grid
+        self._parts = parts
+        self._values = values  # of many terms, in place of the parts, which take more memory
 
     @classmethod
     def of(cls, values: Floats) -> Terms:
-        low, high = float(values.min(initial=0.0)), float(values.max(initial=0.0))
-        most = max(high, -low)
-        # Where terms are not finite, a sum that rounds is as good as another.
-        if not math.isfinite(most) or (
-            most * values.size <= _MOST_WHOLE and _are_whole(values[:_A_FEW]) and _are_whole(values)
-        ):
-            return cls(Grid(), values[None])
-        size = np.abs(values)
-        least = float(size.min()) or float(np.where(size > 0, size, most).min())
-        grid = Grid.covering(values.size, most, least)
+        """Return the terms that an array holds."""
+        grid = Grid.of(values)
+        if grid.units and values.size > AT_ONCE:
+            return cls(grid, np.empty((0, 0)), values)
         return cls(grid, grid.split(values))
 
     @property
+    def parts(self) -> Floats:
+        """The parts of the terms, of shape (n_parts, n)."""
+        return self._parts if self._values is None else self.grid.split(self._values)
+
+    @property
     def n(self) -> int:
-        return int(self.parts.shape[1])
+        return self.parts.shape[1] if self._values is None else self._values.size
 
     @cached_property
     def total(self) -> float:
-        return math.fsum(self.parts.sum(axis=1).tolist())  # the same as `Grid.join`, for one sum
+        if self._values is None:
+            return math.fsum(self._parts.sum(axis=1).tolist())  # what `Grid.join` returns
+        # Sums of parts are exact, in batches too.
+        return math.fsum(sum(self.take(rows).parts.sum(axis=1) for rows in slices(self.n)).tolist())
 
     @cached_property
     def are_ones(self) -> bool:
@@ -141,6 +160,8 @@ class Terms:
 
     def take(self, rows: slice | NDArray[Any]) -> Terms:
         """Return some of the terms, given by a slice, by their positions or by a mask."""
+        if self._values is not None:
+            return Terms(self.grid, self.grid.split(self._values[rows]))
         return Terms(self.grid, _stack([part[rows] for part in self.parts]))
 
     def parts_by(self, group: NDArray[Any], n_groups: int) -> Floats:
@@ -158,28 +179,52 @@ class Terms:
 class TermStack:
     """Several kinds of terms, their parts as the lines of one array."""
 
-    lines: Floats  # the parts
+    terms: tuple[Terms, ...]  # no two of them equal
     kinds: tuple[tuple[Grid, slice], ...]  # for each kind, its grid and its lines
 
     @classmethod
     def of(cls, kinds: Sequence[Terms], *, merges: bool = False) -> TermStack:
-        lines: list[Floats] = []
-        whole: list[int] = []  # lines
-        slices = []
+        """Return the stack of some terms."""
+        distinct: dict[int, Terms] = {}  # by their first line
+        slices, n_lines = [], 0
         for terms in kinds:
-            first = len(lines)
-            if merges and not terms.grid.units:
-                equal = (line for line in whole if np.array_equal(lines[line], terms.parts[0]))
-                first = next(equal, first)
-                whole.append(first)
-            if first == len(lines):
-                lines += list(terms.parts)
-            slices.append((terms.grid, slice(first, first + len(terms.parts))))
-        return cls(np.stack(lines), tuple(slices))
+            alike = (
+                first
+                for first, other in distinct.items()
+                if not (other.grid.units or terms.grid.units)
+                and np.array_equal(other.parts, terms.parts)
+            )
+            first = next(alike, n_lines) if merges else n_lines
+            if first == n_lines:
+                distinct[first] = terms
+                n_lines += terms.grid.n_parts
+            slices.append((terms.grid, slice(first, first + terms.grid.n_parts)))
+        return cls(tuple(distinct.values()), tuple(slices))
+
+    @cached_property
+    def lines(self) -> Floats:
+        """The parts of all terms."""
+        return np.concatenate([terms.parts for terms in self.terms])
+
+    def batches(self) -> Iterator[tuple[slice, Floats]]:
+        """Yield slices of the terms and their lines: those of many terms take much memory."""
+        for rows in slices(self.terms[0].n):
+            whole = rows == slice(0, self.terms[0].n)
+            yield (
+                rows,
+                self.lines
+                if whole
+                else np.concatenate([terms.take(rows).parts for terms in self.terms]),
+            )
 
     def join(self, sums: Floats) -> list[Floats]:
         """Return the sums of each kind, from the sums of the lines, (n_lines, ...)."""
         return [grid.join(sums[lines]) for grid, lines in self.kinds]
+
+
+def slices(n: int) -> list[slice]:
+    """Return slices of so many terms that are worked on at once."""
+    return [slice(first, min(first + AT_ONCE, n)) for first in range(0, max(n, 1), AT_ONCE)]
 
 
 def _are_whole(values: Floats) -> bool:

@@ -108,8 +108,8 @@ class _Search:
                 continue  # the values of so few rows prove nothing
             elif index in self.table.line_of:
                 others.append(index)
-            elif n_left:
-                n_left -= 1
+            elif n_left or index in self.table.views:
+                n_left -= index not in self.table.views
                 column = self.table.column(index)
                 if column.kind == "categorical":
                     yield index

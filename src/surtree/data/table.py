@@ -32,6 +32,8 @@ _PLAIN = (
 _BLANK = " "
 # As many columns of numbers are read as one array, whatever is beside them.
 _WORTH_ONE_ARRAY = 50
+# A frame of more cells is not copied as a whole.
+_MOST_COPIED = 20_000_000
 _DATES = datetime.date | datetime.time | datetime.timedelta | np.datetime64 | np.timedelta64
 
 
@@ -84,6 +86,7 @@ class Table:
     texts: bool = True  # whether all names are texts
     numbers: NDArray[Any] | None = None  # the columns that are plain numbers, where they are
     number_places: Sequence[int] | None = None
+    views: frozenset[int] = frozenset()  # columns of numbers that are read without a copy
     library: str = "numpy"
 
     def __post_init__(self) -> None:
@@ -141,11 +144,18 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         names, named, texts = names_in_rules(estimator, frame.shape[1])
         # Fitting reads every column, and one conversion of the frame is faster than many.
         array, numbers, positions = None, None, None
+        views: frozenset[int] = frozenset()
         if reset and in_pandas:
             dtypes = frame.dtypes.tolist()
-            array = _pandas_array(frame, dtypes)
-            if array is None:
-                numbers, positions = _pandas_numbers(frame, dtypes)
+            plain = _plain_numbers(dtypes)
+            if plain and frame.size > _MOST_COPIED:
+                views = frozenset(plain)
+            elif len(plain) == len(dtypes) or all(dtype == np.bool_ for dtype in dtypes):
+                array = frame.to_numpy()
+                array = array if array.dtype.kind in "iufb" else None
+            elif len(plain) >= _WORTH_ONE_ARRAY:
+                positions = plain
+                numbers = frame.iloc[:, plain].to_numpy(dtype=np.float64)
         elif reset:
             array = _frame_array(frame)
         if array is None:
@@ -159,6 +169,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
                 texts=texts,
                 numbers=numbers,
                 number_places=positions,
+                views=views,
                 library=library,
             )
     else:
@@ -209,25 +220,13 @@ def read_pandas_series(name: str, series: Any) -> Column:
     return read_series(name, nw.from_native(series, series_only=True))
 
 
-def _pandas_array(frame: Any, dtypes: list[Any]) -> NDArray[Any] | None:
-    """Return a frame that holds nothing but numbers, or nothing but booleans, as an array."""
-    kinds = {dtype.kind if isinstance(dtype, np.dtype) else "O" for dtype in dtypes}
-    if not kinds.issubset("iuf") and kinds != {"b"}:
-        return None
-    array: NDArray[Any] = frame.to_numpy()
-    return array if array.dtype.kind in "iufb" else None
-
-
-def _pandas_numbers(frame: Any, dtypes: list[Any]) -> tuple[NDArray[Any] | None, list[int] | None]:
-    """Return the columns of plain numbers of a frame as one array, and where they are."""
-    plain = [
+def _plain_numbers(dtypes: list[Any]) -> list[int]:
+    """Return the positions of the columns of plain numbers."""
+    return [
         position
         for position, dtype in enumerate(dtypes)
         if isinstance(dtype, np.dtype) and dtype.kind in "iuf"
     ]
-    if len(plain) < _WORTH_ONE_ARRAY:
-        return None, None
-    return frame.iloc[:, plain].to_numpy(dtype=np.float64), plain
 
 
 def _frame_array(frame: nw.DataFrame[Any]) -> NDArray[Any] | None:

@@ -233,7 +233,7 @@ class RowValues:
             (Grid(), slice(events, events + 1)),
             (self.weights.grid, weight),
         )
-        node_values = TermStack(parts, kinds)
+        node_values = TermStack((Terms(Grid(), parts),), kinds)
         total = np.array(node_values.join(parts.sum(axis=1)), dtype=np.float64)
         n_sums = len(self.objective.sum_names)
         return MergedSums(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,17 +16,6 @@ from surtree.engines.rows import CountedRows, TargetNames
 from surtree.solver.core import Problem, TripleTables
 from surtree.solver.problem import BinnedRows, Forest, Limits, Rounding, TreeTopology
 from surtree.survival.treatment import ArmHazards, arm_values
-
-# What tables may hold: bins of a column, and numbers in all.
-_MOST_BINS, _MOST_NUMBERS = 64, 2**24
-
-
-def fit_in_tables(n_bins: Sequence[int], values: RowValues, limits: Limits) -> bool:
-    """Return whether there can be tables of columns with so many bins."""
-    n_limits = sum(least > 0 for least in limits.least.values())
-    n_numbers = len(values.core_parts) + max(n_limits, 2)
-    cells = sum(map(prod, combinations(n_bins, min(3, len(n_bins)))))
-    return max(n_bins, default=0) <= _MOST_BINS and n_numbers * cells <= _MOST_NUMBERS
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,13 +22,12 @@ from surtree.engines._quantiles import SelectionPass
 from surtree.engines._row_values import ExtentPass, RowValues
 from surtree.engines._summary import Summary, SummaryPass, WeightPass, WeightSummary
 from surtree.engines._table_problem import pose_tables
-from surtree.engines._tables import fit_in_tables
 from surtree.engines._tally import Tally
 from surtree.engines.reader import Reader
 from surtree.engines.rows import TargetNames
 from surtree.engines.source import TooManyRowsError
 from surtree.fitting.training import FitProblem, objective_of
-from surtree.solver.core import default_memory_limit
+from surtree.solver.core import default_memory_limit, fit_in_tables
 from surtree.solver.problem import Limits
 from surtree.survival.exactness import MOST_UNEVEN
 from surtree.survival.follow_up import warn_of_early_end
@@ -101,7 +100,7 @@ def _pose(
 ) -> FitProblem:
     """Merge the rows, or add them to tables where they are too many."""
     n_bins = [binner.n_bins + 1 for binner in columns.binners]
-    in_tables = limits.max_depth <= 3 and fit_in_tables(n_bins, values, limits)
+    in_tables = limits.max_depth <= 3 and fit_in_tables(n_bins, len(values.core_parts), limits)
     if in_tables:
         most = _most_rows(context, columns, values)
         context.reader.expect(2, may_be_more=True)

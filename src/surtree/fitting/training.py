@@ -131,7 +131,9 @@ class FitProblem:
 
     def search(self, how: SearchSettings) -> Solution:
         """Search for the best tree of every size."""
-        return search(self.core, how)
+        watched = how.progress is not None or how.time_limit is not None
+        tables = None if watched else self.core.in_tables(how.limits)
+        return search(self.core, how) if tables is None else tables.solve()
 
     def with_objective(self, objective: Objective) -> FitProblem:
         """Return the same rows and cuts, with another gain of a leaf."""

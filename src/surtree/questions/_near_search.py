@@ -96,12 +96,12 @@ def node_thetas(
     problem: FitProblem, topologies: Sequence[TreeTopology]
 ) -> Iterator[tuple[TreeTopology, Floats]]:
     """Return trees, each with what its nodes predict."""
-    values, objective = problem.data.sums.node_values, problem.data.sums.objective
+    objective = problem.data.sums.objective
     n_sums = len(objective.sum_names)
     for begin in range(0, len(topologies), _SOME):
         some = topologies[begin : begin + _SOME]
         forest = Forest.of(some)
-        sums = values.join(problem.core.sum_nodes(forest, values.lines))
+        sums = problem.core.sum_terms(forest)
         theta = objective.theta(np.stack(sums[:n_sums]))
         for topology, (first, last) in zip(some, pairwise(forest.begin), strict=True):
             yield topology, theta[first:last]

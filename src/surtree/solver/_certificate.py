@@ -51,8 +51,7 @@ def certify(problem: Problem, solution: Solution) -> Solution:
 def _losses(problem: Problem, solution: Solution) -> Floats:
     """Return the loss of each tree, added up from its rows."""
     forest = Forest.of(solution.topologies)
-    values = problem.sums.node_values
-    *sums, constant, _, _, _ = values.join(problem.sum_nodes(forest, values.lines))
+    *sums, constant, _, _, _ = problem.sum_terms(forest)
     losses = np.maximum(constant - problem.sums.objective.gain(sums), 0.0)
     leaves = np.where(forest.left < 0, losses, 0.0)
     return np.array([leaves[slice(*ends)].sum() for ends in pairwise(forest.begin.tolist())])

@@ -36,7 +36,7 @@ class BinnedRows:
     # for sets of categories. Such a column has at most 64 bins.
     cut_gaps: NDArray[np.uint64]
 
-    def take(self, rows: NDArray[Any]) -> BinnedRows:
+    def take(self, rows: slice | NDArray[Any]) -> BinnedRows:
         """Return some of the rows, given by their positions or by a mask; cuts stay the same."""
         return replace(self, bins=np.ascontiguousarray(self.bins[:, rows]))
 

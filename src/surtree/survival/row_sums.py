@@ -150,7 +150,6 @@ class RowSums:
 
 def sums_of_groups(sums: Sums, group: NDArray[np.intp], n_groups: int) -> Floats:
     """Return the sums of groups of rows, of shape (n_sums, n_groups); -1 is no group."""
-    rows, stack = group >= 0, sums.node_values
-    kinds = stack.kinds[: len(sums.total)]
-    parts = (Terms(grid, stack.lines[of_kind][:, rows]) for grid, of_kind in kinds)
-    return np.stack([terms.total_by(group[rows], n_groups) for terms in parts])
+    rows = group >= 0
+    terms = (each.take(rows) for each in sums.terms)
+    return np.stack([each.total_by(group[rows], n_groups) for each in terms])

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from surtree._support.exact import Terms
 from surtree._support.parameters import LeafCurveKind
 from surtree._support.types import Floats
 from surtree.cuts.cut import Cut
@@ -46,8 +45,7 @@ def unbuilt_trees(
     if not topologies:
         return []
     # The nodes of all trees, one after the other, are computed at once.
-    values = problem.sums.node_values
-    node_sums = values.join(problem.sum_nodes(Forest.of(_wholes(topologies)), values.lines))
+    node_sums = problem.sum_terms(Forest.of(_wholes(topologies)))
     return trees_of_sums(topologies, node_sums, problem.sums.objective, cuts, baseline)
 
 
@@ -151,9 +149,7 @@ def with_at_risk(
 ) -> Tree:
     """Return a tree with the at-risk counts that leaves need for curves of their own."""
     leaf_of_row = problem.find_leaves(topology)
-    values = problem.sums.node_values
-    grid, weight_parts = values.kinds[-1]
-    weight = Terms(grid, values.lines[weight_parts])
+    weight = problem.sums.weight_terms
     risk = leaf_at_risk(leaf_of_row, topology.left, target, weight, tree.baseline)
     n_persons = None if target.person is None else _count_persons(tree, leaf_of_row, target.person)
     arms = None
