@@ -19,6 +19,7 @@
 #include "problem.hpp"
 #include "rows/at_risk.hpp"
 #include "rows/digest.hpp"
+#include "rows/pairs.hpp"
 #include "rows/rows.hpp"
 #include "search/near_trees.hpp"
 #include "search/plan.hpp"
@@ -590,6 +591,20 @@ NB_MODULE(_core, m) {
     m.def("count_groups", &count_groups_at_risk, "n_groups"_a, "n_times"_a, "leaving"_a, "event"_a,
           "censored"_a, "censored_scale"_a, "censored_parts"_a, "entering"_a, "round_times"_a,
           "Who is at risk over time in each of some groups of rows.");
+    m.def(
+        "pair_weights",
+        [](const Input<std::int64_t, 1>& time, const Input<std::int64_t, 1>& risk,
+           const Input<double, 2>& first, const Input<double, 1>& second) {
+            const std::size_t n_rows = second.shape(0);
+            require_indices(time, std::size_t{1} << 62, n_rows);
+            require_indices(risk, n_rows, n_rows);
+            row_weights(first, n_rows);
+            return output(
+                pair_weights(time.data(), risk.data(), n_rows, first.data(), first.shape(0), second.data()));
+        },
+        "time"_a, "risk"_a, "first"_a, "second"_a,
+        "Sums over pairs in the order of time: of those where the first has the higher risk, equal risks, "
+        "all.");
     m.def(
         "hash_rows",
         [](const Input<double, 2>& words) {

@@ -48,6 +48,18 @@ def count_steps(order: Positions, time: Floats, times: Floats) -> Positions:
     return _core.count_steps(order, np.ascontiguousarray(time), np.ascontiguousarray(times))
 
 
+def pair_weights(
+    time: Positions, risk: Positions, first_weight: Floats, second_weight: Floats
+) -> Floats:
+    """Sum ``first_weight[:, i] * second_weight[j]`` over the pairs where ``i`` is before ``j``.
+
+    Of those where ``i`` has the higher risk, of those of equal risk, and of all, for each kind of
+    first weights. Times and risks are ranks.
+    """
+    sums = _core.pair_weights(time, risk, first_weight, second_weight)
+    return sums.reshape(3, -1)
+
+
 def hash_rows(words: Floats) -> Hashes:
     """Return a hash of each row, from the words (n_words, n_rows) that describe it."""
     return _core.hash_rows(words)

@@ -58,7 +58,8 @@ def read_rows(estimator: Any, given: RowInputs, read: TargetReader | None = None
     target, weight = read_target_and_weight(given, table.n_rows, read)
     weight = leave_out_censored_at_zero(target, weight)
     target = target.with_spells(table).narrowed(weight > 0)
-    warn_of_suspicious(table, target, weight)
+    if getattr(estimator, "_warns_of_columns", True):
+        warn_of_suspicious(table, target, weight)
     return Rows(target, weight, given, table)
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from surtree._support.compiled import pair_weights
 from surtree._support.types import Floats
 from surtree.data.target import Target, check_target, read_weights
 from surtree.metrics._kaplan_meier import inverse, uncensored_before, under_observation
@@ -218,10 +219,10 @@ def _concordance(
     row_weights = np.array([ones] if row_weight is None else [ones, row_weight])
     # Nobody was censored before the event, neither its row nor the later one.
     first_weight = first * row_weights**2
-    time_rank = ranks(target.time)
+    time_rank, risk_rank = ranks(target.time), ranks(risk)
     # Events come before censorings of the same time.
     order = 2 * time_rank + ~target.event
-    sums = np.array(pair_weights(order, risk, first_weight, weight))
+    sums = pair_weights(order, risk_rank, first_weight, weight)
     is_comparable = _is_any_comparable(target, order, first > 0, weight > 0)
     if target.entry is not None:
         # Rows that end later and enter later too are not at risk at the event.
@@ -229,7 +230,7 @@ def _concordance(
         none = np.zeros(n_rows)
         not_yet = pair_weights(
             2 * both + np.repeat([0, 1], n_rows),
-            np.concatenate([risk, risk]),
+            np.concatenate([risk_rank, risk_rank]),
             np.concatenate([first_weight, np.zeros_like(first_weight)], axis=1),
             np.concatenate([none, weight]),
         )
@@ -239,7 +240,9 @@ def _concordance(
         ended = target.event & ~had_event(target, cause)
         backward = 2 * (time_rank.max() - time_rank) + ended
         behind = [
-            pair_weights(backward, risk, first[None] * each, np.where(ended, weight * each, 0.0))
+            pair_weights(
+                backward, risk_rank, first[None] * each, np.where(ended, weight * each, 0.0)
+            )
             for each in row_weights
         ]
         sums = sums + np.concatenate(behind, axis=1)
@@ -272,65 +275,6 @@ def _is_any_comparable(
         entries = np.sort(target.entry[second])
         n_later = n_later - (entries.size - np.searchsorted(entries, target.time[first]))
     return bool((n_later > 0).any())
-
-
-def pair_weights(
-    time_rank: Ranks, risk: Floats, first_weight: Floats, second_weight: Floats
-) -> Floats:
-    """Sum ``first_weight[:, i] * second_weight[j]`` over the pairs where ``i`` is before ``j``.
-
-    Of concordant pairs, of those tied in risk, and of all, for each kind of first weights.
-    """
-    risk_rank = ranks(risk)
-    by_time = np.bincount(time_rank, second_weight)
-    # Summed from the last time backwards, so that nothing comes after it, exactly.
-    from_time = np.append(np.cumsum(by_time[::-1])[::-1], 0.0)
-    comparable = np.sum(first_weight * from_time[time_rank + 1], axis=1)
-
-    by_risk_and_time = risk_rank * (time_rank.max() + 1) + time_rank
-    order = np.argsort(by_risk_and_time)
-    before = _sums_before(second_weight[order])
-    stops = [
-        np.searchsorted(keys[order], keys[order], side="right")
-        for keys in (risk_rank, by_risk_and_time)
-    ]
-    # Taken, not indexed: lines of weights stay lines in memory, and add up in the same order.
-    first = first_weight.take(order, axis=1)
-    tied = np.sum(first * (before[stops[0]] - before[stops[1]]), axis=1)
-
-    # With the lower risk first among equal times, no pair of equal times looks concordant.
-    order = np.argsort(time_rank * (risk_rank.max() + 1) + risk_rank)
-    first = first_weight.take(order, axis=1)
-    concordant = _descents(risk_rank[order], first, second_weight[order])
-    return np.array([concordant, tied, comparable])
-
-
-def _descents(rank: Ranks, first_weight: Floats, second_weight: Floats) -> Floats:
-    """Sum ``first_weight[:, i] * second_weight[j]`` over all ``i < j`` with ``rank[i] > rank[j]``.
-
-    Two ranks differ first at one binary digit. Digit by digit from the highest, rows that agree on
-    all higher digits stand together in a block, still in their first order, so that a running sum
-    over the rows with digit 0 gives for each row with digit 1 all the lower ones behind it.
-    """
-    total = np.zeros(len(first_weight))
-    for digit in reversed(range(int(rank.max()).bit_length())):
-        low = (rank >> digit) & 1 == 0
-        block = rank >> (digit + 1)
-        block_stop = np.flatnonzero(np.append(block[1:] != block[:-1], True)) + 1
-        before = _sums_before(np.where(low, second_weight, 0.0))
-        behind = np.repeat(before[block_stop], np.diff(block_stop, prepend=0)) - before[:-1]
-        total += np.sum(np.where(low, 0.0, first_weight) * behind, axis=1)
-
-        order = np.concatenate([np.flatnonzero(low), np.flatnonzero(~low)])
-        rank, second_weight = rank[order], second_weight[order]
-        first_weight = first_weight.take(order, axis=1)
-    return total
-
-
-def _sums_before(values: Floats) -> Floats:
-    sums = np.zeros(len(values) + 1)
-    np.cumsum(values, out=sums[1:])
-    return sums
 
 
 def ranks(values: NDArray[Any]) -> Ranks:

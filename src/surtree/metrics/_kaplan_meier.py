@@ -64,15 +64,24 @@ def under_observation(rows: ScoredRows) -> StepFunction:
     because only rows that were seen are counted.
     """
     target, weight = rows
+    # The measures of the same rows ask one after the other.
+    known = vars(target).get("_under_observation")
+    if known is None or not np.array_equal(known[0], weight):
+        known = vars(target)["_under_observation"] = (weight, _under_observation(target, weight))
+    curve: StepFunction = known[1]
+    return curve
+
+
+def _under_observation(target: Target, weight: Floats) -> StepFunction:
     if target.entry is None:
-        return reverse_kaplan_meier(*rows)
+        return reverse_kaplan_meier(target, weight)
     reason = early_end(risk_table(target, weight), float(target.entry.max()))
     if reason:
         raise ValueError(reason)
     times = np.unique(np.concatenate([target.entry, target.time]))
     first, last = (np.searchsorted(times, each) for each in (target.entry, target.time))
     at_risk = weight_over(first, last, Terms.of(weight), times.size)
-    everybody = weight.sum() * np.asarray(kaplan_meier(*rows)(times))
+    everybody = weight.sum() * np.asarray(kaplan_meier(target, weight)(times))
     # After the last event of the last row, nobody is left.
     share = np.divide(at_risk, everybody, out=np.zeros(times.size), where=everybody > 0)
     return StepFunction(times, share, before=0.0)

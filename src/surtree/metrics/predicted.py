@@ -93,6 +93,17 @@ def evaluate(curve: Curve, times: Floats) -> Floats:
     return _require_probabilities(np.asarray(curve(times), dtype=np.float64))
 
 
+def value_at(curve: Curve, time: float) -> float:
+    """Return the value of a predicted curve at one time."""
+    if isinstance(curve, StepFunction):
+        steps = int(curve.x.searchsorted(min(time, curve.domain[1]), side="right"))
+        value = float(curve.y[steps - 1]) if steps else curve.before
+        if 0 <= value <= 1:
+            return value
+    # A single time may give an array or, as scikit-survival does it, a number.
+    return float(np.ravel(evaluate(curve, np.array([time])))[0])
+
+
 def evaluate_all(curves: Sequence[Curve], times: Floats) -> Floats:
     """Return the values of curves that step at the same times, a line for each."""
     steps = [curve for curve in curves if isinstance(curve, StepFunction)]

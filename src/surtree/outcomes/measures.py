@@ -19,7 +19,7 @@ from surtree.metrics import (
 )
 from surtree.metrics.calibration_groups import observed_at
 from surtree.metrics.input import event_codes
-from surtree.metrics.predicted import Curves, evaluate, last_time
+from surtree.metrics.predicted import Curves, last_time, value_at
 from surtree.metrics.reason import Score, after_training, missing, nobody_at_risk, score_or_reason
 from surtree.metrics.slope import slope_or_reason
 from surtree.outcomes._horizon_scores import HORIZON_KINDS, HorizonScores
@@ -71,11 +71,8 @@ class Predictions:
 
     def at(self, time: float) -> Floats:
         """Return the value of each row's curve at a time, NaN after the last follow-up."""
-        asked = np.array([time])
-        # A single time may give an array or, as scikit-survival does it, a number.
         values = [
-            float(np.ravel(evaluate(curve, asked))[0]) if time <= last_time(curve) else np.nan
-            for curve in self.curves
+            value_at(curve, time) if time <= last_time(curve) else np.nan for curve in self.curves
         ]
         return np.array(values)[self.of_row]
 

@@ -149,6 +149,7 @@ def fit_on(model: Any, rows: JudgedRows, sample: Positions) -> tuple[Any, Predic
     given = rows.given.take(chosen)
     arguments = given.fit_arguments | ({} if weight is None else {"sample_weight": weight})
     fitted = clone(model)
+    fitted._warns_of_columns = False  # the columns of all rows were looked at
     # SurTreeCV also scores the chosen model (held_out_), which is not needed here.
     fit = getattr(fitted, "fit_unmeasured", fitted.fit)
     with warnings.catch_warnings():
