@@ -9,6 +9,7 @@ from experiments import (
     category_cuts,
     category_speed,
     censoring_weights,
+    centres,
     column_probability,
     cox_leaves,
     curve_intervals,
@@ -129,6 +130,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=outcome_truth.cases,
         measure=outcome_truth.measure,
         page=outcome_truth.page,
+    ),
+    "centres": Experiment(
+        title="whether limits of centres that are left out cover",
+        cases=centres.cases,
+        measure=centres.measure,
+        page=centres.page,
     ),
     "recalibration": Experiment(
         title="whether recalibration repairs predictions, and what it costs with few events",

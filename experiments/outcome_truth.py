@@ -157,7 +157,8 @@ def page(rows: pd.DataFrame, folder: Path) -> Sequence[str]:
         f"{2 * N_ROWS} other rows, on fresh tables; the truth is its figures in {2 * FAR_ROWS:,} "
         "rows. `validate`: a tree of depth two by the .632+ rule; the truth is the figures of the "
         f'tree of all rows in {FAR_ROWS:,} new rows. Trees of arms are of the objective "both". '
-        "Tables, samples and levels were fixed before any was run.",
+        "Designs, samples and levels were fixed before any was run; the number of tables was set "
+        "by the time that there was, before any result was added up.",
     ]
     for verb, (level, _, n_samples) in VERBS.items():
         own = rows[rows["verb"] == verb]

@@ -164,6 +164,9 @@ VERBS: dict[str, Callable[[Case], Any]] = {
     "`loss`": lambda case: case.call(case.fitted.loss),
     "`save` and `load`": _round_trip,
     "`validate`": lambda case: case.validation,
+    "`validate`, centre by centre": lambda case: case.call(
+        surtree.validate, case.tree, n_bootstraps=2, method="groups", groups=np.arange(N_ROWS) // 30
+    ),
     "`evaluate`": _of_class(surtree.evaluate, n_bootstraps=2),
     "`compare`": lambda case: case.call(surtree.compare, {"tree": clone(case.tree)}, n_folds=2),
     "`audit_tree`": _of_class(surtree.audit_tree),

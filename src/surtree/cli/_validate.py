@@ -39,7 +39,9 @@ class ValidationOptions:
         min=1,
     )
     method: Method = _of_validation(
-        "How to correct: .632+ or optimism, by bootstrap samples; or folds.", default="632+"
+        "How to correct: .632+ or optimism, by bootstrap samples; folds; or groups, which leaves "
+        "out each --group (centre).",
+        default="632+",
     )
     folds: int | None = _of_validation("Folds of --method folds; by default 10.", min=2)
     horizons: tuple[float, ...] | None = _of_validation(

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_consistent_length
 from surtree._support.package import user_level
 from surtree._support.types import Floats
 from surtree.data.named import RowInputs
-from surtree.data.persons import read_groups
+from surtree.data.persons import read_labels
 from surtree.data.suspicious_columns import warn_of_suspicious
 from surtree.data.table import Table, read_table
 from surtree.data.target import Target, read_target, read_weights, require_events
@@ -70,7 +70,7 @@ def read_target_rows(given: RowInputs, read: TargetReader | None = None) -> Targ
     n_rows = len(given.y)
     target, weight = read_target_and_weight(given, n_rows, read)
     if given.groups is not None:
-        given = replace(given, groups=read_groups(given.groups, n_rows))
+        given = replace(given, groups=read_labels("groups", given.groups, n_rows))
     weight = leave_out_censored_at_zero(target, weight)
     present = np.flatnonzero(weight)
     if present.size < weight.size:

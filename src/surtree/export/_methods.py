@@ -51,6 +51,7 @@ _VALIDATED = {
     ),
     "optimism": ("bootstrap sample", "(optimism subtracted; Harrell and others, 1996)"),
     "folds": ("repetition", "of cross-validation"),
+    "groups": ("division", "into groups, each predicted by the model of the others"),
 }
 
 

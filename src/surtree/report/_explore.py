@@ -15,6 +15,7 @@ from surtree.report._html import Markup, details, element, note, table
 from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.tree.tree import Tree
+from surtree.validation.results import DIVISIONS
 from surtree.words.colour import FULL, LOW_TO_HIGH, risk_colours
 from surtree.words.numbers import number
 
@@ -170,7 +171,8 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
         }
     validation = findings.validation
     used = {} if validation is None else {one.name: one for one in validation.columns}
-    samples = 0 if validation is None or validation.method == "folds" else validation.n_repetitions
+    is_sampled = validation is not None and validation.method not in DIVISIONS
+    samples = validation.n_repetitions if validation is not None and is_sampled else 0
     return {
         "horizon": number(swaps.horizon, 6),
         "rows": swaps.n_rows,

@@ -36,7 +36,7 @@ from surtree.report._overview import chosen_here, explanation, lead_html, summar
 from surtree.report._plain import Asked
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
-from surtree.report._resampled import curves_html, stability_html
+from surtree.report._resampled import by_group_html, curves_html, stability_html
 from surtree.report._risk_groups import risk_groups_html
 from surtree.report._shown import Shown
 from surtree.report._strip import strip_html
@@ -189,6 +189,7 @@ def page_html(
         "validation": validation_html(findings),
         "resampled": markup(
             comparison_html(findings.comparison),
+            by_group_html(findings.validation),
             curves_html(findings.validation, findings.time_unit),
             stability_html(findings),
         ),

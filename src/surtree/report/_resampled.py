@@ -15,6 +15,7 @@ from surtree.summary.findings import Findings
 from surtree.summary.labels import Labels
 from surtree.summary.wording import leaf_texts
 from surtree.validation import ColumnUse, LeafStability, Measure, Validation
+from surtree.validation._by_group import rows_of_groups
 from surtree.validation.held_out import CAUSE_CONCORDANCE, cause_name
 from surtree.validation.verdict import MEASURE_NAMES
 from surtree.words.numbers import leaf_names, missing_figures, number
@@ -121,11 +122,30 @@ def _how(validation: Validation, noun: str) -> str:
     what = "samples of the rows, drawn with replacement"
     if validation.method == "folds":
         what = "divisions of the rows into folds"
+    if validation.method == "groups":
+        what = f"division of the rows into {len(validation.groups)} groups"
     return (
         f"Expected in new data: everything that built this {noun}, tuning included, was "
         f"repeated on {validation.n_repetitions} {what}, and each {noun} was asked "
         f"about the rows that it had not seen. In brackets, {100 * validation.level:g}% intervals; "
         "they include the error of drawing no more samples."
+    )
+
+
+def by_group_html(validation: Validation | None) -> Markup:
+    """Return how well models of the other groups predict each group, as a table."""
+    if validation is None or not validation.groups:
+        return Markup()
+    head, *rows = rows_of_groups(validation.groups, validation.level)
+    return element(
+        "section",
+        element("h3", "Group by group"),
+        table(head, rows, "numbers", "Performance in each group"),
+        note(
+            "Each group, such as a centre, is predicted by a model of all others. In brackets, "
+            f"{100 * validation.level:g}% intervals, about other patients of the same group. SD "
+            "between: by how much groups differ beyond chance (DerSimonian and Laird)."
+        ),
     )
 
 

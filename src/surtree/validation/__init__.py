@@ -1,5 +1,6 @@
 """Validation: what models are worth in new data, by resampling and on the rows of others."""
 
+from surtree.validation._by_group import GroupPerformance
 from surtree.validation._drift import ColumnDrift
 from surtree.validation._external import Evaluation, evaluate
 from surtree.validation._leaf_checks import LeafCheck
@@ -18,6 +19,7 @@ __all__ = [
     "ColumnUse",
     "Comparison",
     "Evaluation",
+    "GroupPerformance",
     "HeldOutScores",
     "LeafCheck",
     "LeafStability",

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from surtree._support.types import Floats
 from surtree.outcomes.measures import Metric
 from surtree.validation._stability import FEWEST_SAMPLES
-from surtree.validation.results import Method, Repetitions
+from surtree.validation.results import DIVISIONS, Method, Repetitions
 
 # The chance that a row is in a bootstrap sample.
 _IN_SAMPLE = 0.632
@@ -62,7 +62,7 @@ def correct(
 ) -> Correction:
     """Return each measure expected in new data."""
     held_out = repetitions.held_out
-    if method == "folds":
+    if method in DIVISIONS:
         values, errors = mean_of_known(held_out), _errors_of_means(held_out)
         draws = repetitions.resampled - mean_of_known(repetitions.resampled) + values
         return Correction(values, errors, intervals_of_known(draws, level))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -24,6 +24,7 @@ from surtree.metrics.input import read_times
 from surtree.outcomes.measures import BRIER_INTERVAL, JudgedTimes, Predictions
 from surtree.survival.confidence import LEVEL, require_level
 from surtree.survival.step_function import read_horizons
+from surtree.validation._by_group import GroupPerformance, group_lines
 from surtree.validation._corrections import Interval, intervals_of_known
 from surtree.validation._drift import ColumnDrift, column_drifts, drift_lines
 from surtree.validation._leaf_checks import (
@@ -76,6 +77,8 @@ class Evaluation:
         What predicted curves show: "survival" or "cumulative incidence".
     ratio : tuple of three floats
         Of a tree of one event: observed over expected events of all rows, and its limits.
+    groups : tuple of GroupPerformance
+        The performance in each subgroup, where ``by`` names them.
 
     Examples
     --------
@@ -102,6 +105,7 @@ class Evaluation:
     n_events_after: int = 0
     curve_name: str = "survival"
     ratio: tuple[float, float, float] = (np.nan, np.nan, np.nan)
+    groups: tuple[GroupPerformance, ...] = ()
 
     def __getitem__(self, name: str) -> Measure:
         """Return a measure by its name."""
@@ -117,6 +121,7 @@ class Evaluation:
         lines += missing_figures(
             (one.words, one.reason, isfinite(one.value)) for one in self.measures
         )
+        lines += group_lines(self.groups, self.level)
         lines += [*self._leaf_lines(), *drift_lines(self.columns)]
         return "\n".join([*lines, *filter(None, [self.advice])])
 
@@ -156,6 +161,7 @@ def evaluate(
     *,
     id: ArrayLike | None = None,
     treatment: ArrayLike | None = None,
+    by: ArrayLike | None = None,
     horizons: ArrayLike | None = None,
     level: float = LEVEL,
     n_bootstraps: int = 200,
@@ -176,6 +182,9 @@ def evaluate(
         rows, Uno's C and the Brier score are then not numbers: they need one prediction a person.
     treatment : array of shape (n_samples,), optional
         Of an `EffectTree`, the arm of each row.
+    by : array of shape (n_samples,), or the name of a column, optional
+        Labels of subgroups, such as sex or centre, in memory only: ``Evaluation.groups`` has the
+        performance in each of them.
     horizons : array of float, optional
         Times for calibration; by default those of the ``horizons_`` of the model that the rows
         were followed up to, else the median time of the events. After the last follow-up of these
@@ -220,12 +229,14 @@ def evaluate(
     require_whole("n_bootstraps", n_bootstraps, 1)
     require_random_state(random_state)
     if is_lazy(X):
-        if id is not None:
-            require_in_memory(X, "evaluate, with id,")
+        if id is not None or by is not None:
+            require_in_memory(X, f"evaluate, with {'id' if by is None else 'by'},")
         given = RowInputs(X, y, sample_weight, entry, treatment=treatment)
         return _evaluate_lazy(model, given, horizons, level)
-    given = RowInputs(X, y, sample_weight, entry, id, treatment=treatment).in_memory("evaluate")
+    given = RowInputs(X, y, sample_weight, entry, id, by, treatment).in_memory("evaluate")
     read = read_target_rows(given, _reader_of(model))
+    labels = read.given.groups  # intervals come from draws of persons
+    read = replace(read, given=replace(read.given, groups=None))
     rows = judged(read, _horizons_of(model, horizons, read.target), _time_unit(model))
     with warnings.catch_warnings():
         # They are counted, column by column.
@@ -233,13 +244,17 @@ def evaluate(
         predicted = predict(model, rows.given.X, rows.target)
     rows = rows.measured_as(model)
     rng = np.random.default_rng(random_state)
-    draws = [rows.measure(predicted, rows.draw(rng)) for _ in range(int(n_bootstraps))]
+    draws = [rows.measure_draw(predicted, rows.draw(rng)) for _ in range(int(n_bootstraps))]
     drifts: tuple[ColumnDrift, ...] = ()
     if has_tree(model):
         table = read_table(model, rows.given.X, reset=False)
         drifts = column_drifts(model.tree_, _cuts(model), table)
     intervals = intervals_of_known(np.stack(draws), level)
-    return _evaluation(model, rows, predicted, intervals, level, drifts)
+    result = _evaluation(model, rows, predicted, intervals, level, drifts)
+    if labels is None:
+        return result
+    groups = rows.performance_by(predicted, labels, level, int(n_bootstraps), random_state)
+    return replace(result, groups=groups)
 
 
 def _reader_of(model: Any) -> TargetReader:

@@ -29,6 +29,7 @@ from surtree.metrics.reason import Score
 from surtree.outcomes.measures import Predictions, pool
 from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
+from surtree.validation._by_group import GroupPerformance
 from surtree.validation._corrections import Interval, correct, mean_of_known
 from surtree.validation._measures import Measure, observed_curves
 from surtree.validation._predictions import (
@@ -64,6 +65,7 @@ class _Repetition:
     unseen: NDArray[np.bool_]
     agreement: Floats
     models: tuple[Any, ...]
+    by_group: tuple[GroupPerformance, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,6 +77,7 @@ class _Task:
     shown: Positions  # the rows whose predictions are kept
     leaves: Positions | None  # the index of the leaf of each row, in the tree of all rows
     n_leaves: int
+    level: float
 
     def agreement(self, predicted: Predictions) -> Floats:
         if self.leaves is None or predicted.leaf is None:
@@ -122,7 +125,7 @@ def validate(
     n_bootstraps : int, default=200
         The number of bootstrap samples, or of repetitions of folds. Fewer than 20 samples give no
         intervals.
-    method : {"632+", "optimism", "folds"}, default="632+"
+    method : {"632+", "optimism", "folds", "groups"}, default="632+"
         - "632+" weighs the apparent value and that of rows outside the samples, the more of the
           latter the more a model overfits (Efron and Tibshirani).
         - "optimism" subtracts what models lose from their own sample to all rows (Harrell, as R's
@@ -130,6 +133,9 @@ def validate(
           deep trees that are not tuned: intervals of slopes seldom hold the truth on noise.
         - "folds" takes the predictions of models that were fitted on the other folds. Its
           intervals take these models as given, so they are too narrow.
+        - "groups" predicts each of the ``groups``, such as centres, by a model of all others:
+          internal-external validation. ``Validation.groups`` has the performance in each, from
+          ``n_bootstraps`` draws of its persons.
     n_folds : int, default=10
         The number of folds in each repetition, for ``method="folds"``.
     groups : array of shape (n_samples,), optional
@@ -223,11 +229,18 @@ def validate(
         _shown(rows.n, int(n_bootstraps), random_state),
         predicted.leaf,
         fitted.tree_.n_leaves if is_tree else 0,
+        level,
     )
+    n_repetitions = int(n_bootstraps)
     repeat = partial(_REPEAT[method], task)
     if method == "folds":
-        repeat = partial(repeat, n_folds=int(n_folds), n_draws=-(-_DRAWS // int(n_bootstraps)))
-    seeds = np.random.SeedSequence(random_state).spawn(int(n_bootstraps))
+        repeat = partial(repeat, n_folds=int(n_folds), n_draws=-(-_DRAWS // n_repetitions))
+    if method == "groups":
+        if groups is None:
+            raise ValueError("method='groups' leaves out each group: say which, as groups=centre.")
+        repeat = partial(repeat, n_folds=0, n_draws=n_repetitions)
+        n_repetitions = 1
+    seeds = np.random.SeedSequence(random_state).spawn(n_repetitions)
     with counting("Validating", "samples", verbose, progress) as hook:
         finished = run_all(
             partial(_repeat_or_none, repeat),
@@ -264,7 +277,7 @@ def validate(
         horizons=tuple(rows.times.horizons.tolist()),
         interval=rows.times.interval,
         level=float(level),
-        n_asked=int(n_bootstraps),
+        n_asked=n_repetitions,
         n_repetitions=len(done),
         n_failed=n_failed,
         calibration=curve,
@@ -285,6 +298,7 @@ def validate(
         ),
         random_state=random_state if is_whole(random_state) else None,
         causes=predicted.causes,
+        groups=done[0].by_group,
         repetitions=repetitions,
     )
 
@@ -321,11 +335,16 @@ def _bootstrap(task: _Task, seed: np.random.SeedSequence) -> _Repetition:
 def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: int) -> _Repetition:
     """Predict each row by the model of the other folds; measure, also on draws of the rows."""
     rows, rng = task.rows, np.random.default_rng(seed)
-    fold = rows.deal(rng, n_folds)
+    fold = rows.deal(rng, n_folds) if n_folds else rows.groups
     numbers = np.unique(fold)
     parts = [fit_on(task.model, rows, np.flatnonzero(fold != number)) for number in numbers]
     pooled = pool([predicted for _, predicted in parts], np.searchsorted(numbers, fold))
-    draws = [rows.measure(pooled, rows.draw(rng)) for _ in range(n_draws)]
+    by_group: tuple[GroupPerformance, ...] = ()
+    if not n_folds:
+        label = rows.given.groups
+        by_group = rows.performance_by(pooled, label, task.level, n_draws, int(rng.integers(2**31)))
+        rows = rows.by_person()
+    draws = [rows.measure_draw(pooled, rows.draw(rng)) for _ in range(n_draws)]
     return _Repetition(
         resampled=np.stack(draws),
         original=np.empty((0, len(draws[0]))),
@@ -334,6 +353,7 @@ def _folds(task: _Task, seed: np.random.SeedSequence, *, n_folds: int, n_draws: 
         unseen=np.ones(task.shown.size, dtype=bool),
         agreement=np.mean([task.agreement(predicted) for _, predicted in parts], axis=0),
         models=tuple(reduced(fitted) for fitted, _ in parts),
+        by_group=by_group,
     )
 
 
@@ -341,6 +361,7 @@ _REPEAT: dict[Method, Callable[..., _Repetition]] = {
     "632+": _bootstrap,
     "optimism": _bootstrap,
     "folds": _folds,
+    "groups": _folds,
 }
 
 

@@ -17,6 +17,7 @@ from surtree._support.types import Floats
 from surtree.data.named import RowInputs
 from surtree.data.persons import draw_counts
 from surtree.data.rows import TargetRows
+from surtree.data.target import Target
 from surtree.metrics.input import read_times
 from surtree.metrics.reason import Score
 from surtree.outcomes.measures import (
@@ -27,6 +28,9 @@ from surtree.outcomes.measures import (
     one_event_metrics,
 )
 from surtree.survival.step_function import BeyondFollowUpWarning
+from surtree.validation._by_group import GroupPerformance
+from surtree.validation._corrections import Interval, intervals_of_known
+from surtree.validation._measures import Measure
 from surtree.validation._predictions import has_tree, predict
 
 Positions = NDArray[np.intp]
@@ -72,9 +76,21 @@ class JudgedRows(TargetRows):
         """Return the values of `scores`."""
         return np.array([score.value for score in self.scores(predicted, positions)])
 
+    def measure_draw(self, predicted: Predictions, positions: Positions) -> Floats:
+        """Return the values of `scores` that intervals come from; others are not estimated."""
+        has_interval = np.array([not metric.is_distance for metric in self.metrics])
+        chosen = tuple(metric for metric in self.metrics if not metric.is_distance)
+        values = np.full(has_interval.size, np.nan)
+        values[has_interval] = replace(self, metrics=chosen).measure(predicted, positions)
+        return values
+
     def draw(self, rng: np.random.Generator) -> Positions:
         """Draw groups of rows with replacement; return the positions of rows, repeated."""
         return np.repeat(np.arange(self.n), draw_counts(rng, self.groups))
+
+    def by_person(self) -> JudgedRows:
+        """Return the same rows, to be drawn by person."""
+        return replace(self, groups=_groups(self.target, None))
 
     def deal(self, rng: np.random.Generator, n_folds: int) -> Positions:
         """Deal groups of rows to folds with about equally many events; return each row's fold."""
@@ -85,6 +101,37 @@ class JudgedRows(TargetRows):
         by_events = shuffled[np.argsort(-n_events[shuffled], kind="stable")]
         fold[by_events] = np.arange(n_groups) % n_folds
         return fold[self.groups]
+
+    def performance_by(
+        self, predicted: Predictions, labels: Any, level: float, n_draws: int, seed: int
+    ) -> tuple[GroupPerformance, ...]:
+        """Measure predictions in each group, with intervals from draws of its persons."""
+        person = _groups(self.target, None)
+        rng, groups = np.random.default_rng(seed), []
+        for label in np.unique(labels):
+            inside = np.flatnonzero(labels == label)
+            own = np.unique(person[inside], return_inverse=True)[1]
+            draws = [
+                self.measure_draw(predicted, np.repeat(inside, draw_counts(rng, own)))
+                for _ in range(n_draws)
+            ]
+            measures = (
+                Measure(
+                    metric.name,
+                    metric.words,
+                    score.value,
+                    *(Interval(np.nan, np.nan, score.reason) if score.reason else one.of(metric)),
+                )
+                for metric, score, one in zip(
+                    self.metrics,
+                    self.scores(predicted, inside),
+                    intervals_of_known(np.stack(draws), level),
+                    strict=True,
+                )
+            )
+            n_events = int(self.target.event[inside].sum())
+            groups.append(GroupPerformance(str(label), inside.size, n_events, tuple(measures)))
+        return tuple(groups)
 
     def warn_of_horizons(self, last_time: float) -> None:
         """Warn of horizons after the last follow-up of these rows, or of the training rows."""
@@ -111,14 +158,14 @@ def judged(rows: TargetRows, horizons: ArrayLike | None, unit: str | None = None
     target = rows.target
     asked = np.median(target.time[target.event]) if horizons is None else horizons
     times = JudgedTimes(read_times(asked), brier_interval(target), unit)
-    return JudgedRows(target, rows.weight, rows.given, times, _groups(rows))
+    return JudgedRows(target, rows.weight, rows.given, times, _groups(target, rows.given.groups))
 
 
-def _groups(rows: TargetRows) -> Positions:
+def _groups(target: Target, labels: Any) -> Positions:
     """Return the group of each row: that of its label, else its person, else its own."""
-    labels = rows.target.person if rows.given.groups is None else rows.given.groups
+    labels = target.person if labels is None else labels
     if labels is None:
-        return np.arange(rows.weight.size)
+        return np.arange(target.time.size)
     distinct, group = np.unique(labels, return_inverse=True)
     if distinct.size < 2:
         raise ValueError("groups has a single label: there is nothing to draw from.")

@@ -10,6 +10,7 @@ import numpy as np
 from surtree._support.json_file import Check, Number, flag, list_of, one_of, optional, record, text
 from surtree._support.status import STATUSES
 from surtree.metrics import Calibration, DecisionCurve
+from surtree.validation._by_group import GroupPerformance
 from surtree.validation._measures import Measure
 from surtree.validation._stability import ColumnUse, LeafStability
 from surtree.validation.held_out import MEASURES, HeldOutScores
@@ -58,16 +59,15 @@ def _arrays(kind: type) -> Check:
     )
 
 
+_measure = record(
+    {"name": text, "words": text}
+    | dict.fromkeys(("apparent", "corrected", "lower", "upper"), _value),
+    also={"reason": text, "monte_carlo_error": _value},
+)
 validation_format = record(
     {
         "method": one_of(*METHODS),
-        "measures": list_of(
-            record(
-                {"name": text, "words": text}
-                | dict.fromkeys(("apparent", "corrected", "lower", "upper"), _value),
-                also={"reason": text, "monte_carlo_error": _value},
-            )
-        ),
+        "measures": list_of(_measure),
         "horizons": list_of(_number),
         "level": _share,
         **dict.fromkeys(("n_asked", "n_repetitions", "n_failed"), _count),
@@ -87,7 +87,14 @@ validation_format = record(
         "instability": _value,
     },
     also={"interval": optional(list_of(_number)), "random_state": optional(_count)}
-    | {"causes": list_of(_cause["cause"])},
+    | {"causes": list_of(_cause["cause"])}
+    | {
+        "groups": list_of(
+            record(
+                {"name": text, "n_rows": _count, "n_events": _count, "measures": list_of(_measure)}
+            )
+        )
+    },
 )
 
 
@@ -195,6 +202,10 @@ def read_validation(saved: dict[str, Any] | None) -> Validation | None:
         "decision": _read_arrays(DecisionCurve, saved["decision"]),
         "instability": _number_of(saved["instability"]),
         "causes": tuple(saved.get("causes", ())),
+        "groups": tuple(
+            GroupPerformance(**one | {"measures": tuple(map(_read_measure, one["measures"]))})
+            for one in saved.get("groups", ())
+        ),
     }
     return Validation(**saved | lists)
 
@@ -233,6 +244,8 @@ def _plain(value: Any) -> Any:
         names = ("name", "words", "apparent", "value", "lower", "upper", "reason")
         saved = {name: _plain(getattr(value, name)) for name in (*names, "monte_carlo_error")}
         return {"corrected" if name == "value" else name: part for name, part in saved.items()}
-    if isinstance(value, ColumnUse | LeafStability | Calibration | DecisionCurve):
+    if isinstance(
+        value, ColumnUse | LeafStability | Calibration | DecisionCurve | GroupPerformance
+    ):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     return None if isinstance(value, float) and value != value else value

@@ -12,6 +12,7 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.metrics import Calibration, DecisionCurve
 from surtree.metrics.input import read_times
 from surtree.survival.confidence import require_level
+from surtree.validation._by_group import GroupPerformance, group_lines
 from surtree.validation._measures import Measure
 from surtree.validation._stability import (
     FEWEST_SAMPLES,
@@ -22,14 +23,17 @@ from surtree.validation._stability import (
 )
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
 
-Method = Literal["632+", "optimism", "folds"]
-METHODS: tuple[Method, ...] = ("632+", "optimism", "folds")
+Method = Literal["632+", "optimism", "folds", "groups"]
+METHODS: tuple[Method, ...] = ("632+", "optimism", "folds", "groups")
+# Models that were fitted on most rows each: they say nothing of how much samples differ.
+DIVISIONS: tuple[Method, ...] = ("folds", "groups")
 
 # The noun of a repetition, and the rest of the name of the method.
 _METHOD_WORDS = {
     "632+": ("bootstrap sample", ", .632+ rule"),
     "optimism": ("bootstrap sample", ", optimism"),
     "folds": ("repetition", " of folds"),
+    "groups": ("division", " by group"),
 }
 _OUTSIDE = "intervals: spread over the rows outside the samples, and the Monte Carlo error"
 # The ways in which values and intervals come about.
@@ -43,6 +47,10 @@ _METHOD_NOTES: dict[Method, tuple[str, ...]] = {
     "folds": (
         "corrected: mean over repetitions, of rows by the models of the other folds",
         "intervals: from draws of these rows",
+    ),
+    "groups": (
+        "corrected: rows of each group by the model of the other groups (internal-external)",
+        "intervals: from draws of persons",
     ),
 }
 # The share of samples that must have followed rows to a time, or nothing is claimed of it.
@@ -74,7 +82,7 @@ class Validation:
 
     Parameters
     ----------
-    method : {"632+", "optimism", "folds"}
+    method : {"632+", "optimism", "folds", "groups"}
         How values are corrected.
     measures : tuple of Measure
         Harrell's C, Uno's C, the reduction of the integrated Brier score, the
@@ -106,6 +114,8 @@ class Validation:
         Where the samples come from; None where it is not known.
     causes : tuple of int
         Of competing risks, the causes that are judged, the main one first.
+    groups : tuple of GroupPerformance
+        With ``method="groups"``, each group by the model of the others.
     repetitions : Repetitions or None
         All numbers behind these; None after it was read from a file.
 
@@ -134,6 +144,7 @@ class Validation:
     instability: float = np.nan
     random_state: int | None = None
     causes: tuple[int, ...] = ()
+    groups: tuple[GroupPerformance, ...] = ()
     repetitions: Repetitions | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -227,7 +238,7 @@ class Validation:
                 "The models of the samples are not in the file of a model: validate it again, or "
                 "pickle what validate returns."
             )
-        if self.method == "folds":
+        if self.method in DIVISIONS:
             raise ValueError(
                 "The models of folds share most of their rows, so they differ too little for "
                 "limits: validate with method='632+'."
@@ -270,6 +281,7 @@ class Validation:
             lines.append(f"stopped early: {self.n_asked} repetitions were asked for")
         if self.n_failed:
             lines.append(f"{plural(self.n_failed, 'sample')} had no model")
+        lines += group_lines(self.groups, self.level)
         lines += column_lines(self.columns)
         lines += leaf_lines(self.leaves, self.horizons[-1], self.level, self.curve_name)
         return "\n".join(lines)

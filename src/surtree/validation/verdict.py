@@ -21,6 +21,12 @@ from surtree.validation.results import Validation
 # A measure of resampling is above chance where it is by so many standard errors: noise passes in
 # none of 567 tables of single trees and 5 of 270 of other models (docs/results/validation.md).
 RESAMPLED_CLEARLY = 2.5
+# From these there is no verdict: with the first, noise would pass too often
+# (docs/results/validation.md), and nobody has tried how often with the second.
+_NO_VERDICT = {
+    "optimism": "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
+    "groups": "Leaving out groups says how they differ: validate by the .632+ rule as well.",
+}
 # The names of the measures that decide, for readers.
 MEASURE_NAMES = {
     "concordance": "concordance (Harrell's C)",
@@ -81,11 +87,8 @@ def _about(noun: str, verdict: PredictionVerdict) -> PredictionVerdict:
 
 
 def _resampled(result: Validation, cause: int | None) -> PredictionVerdict:
-    if result.method == "optimism":  # noise would pass too often (docs/results/validation.md)
-        return PredictionVerdict(
-            "Not known to be better than no tree",
-            "The optimism bootstrap corrects too little to tell: validate by the .632+ rule.",
-        )
+    if result.method in _NO_VERDICT:
+        return PredictionVerdict("Not known to be better than no tree", _NO_VERDICT[result.method])
     measure, chance = _decisive(result, cause)
     name = MEASURE_NAMES[measure.name] if cause is None else CAUSE_CONCORDANCE
     if not isfinite(measure.lower):
