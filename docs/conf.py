@@ -29,6 +29,7 @@ executed_pages = [
     "index",
     "start/*",
     "recipes/*",
+    "studies/*",
     "competing-risks",
     "start-stop",
     "treatment-effects",
