@@ -21,6 +21,7 @@ from experiments import (
     held_out,
     leaf_curves,
     leaf_curves_page,
+    leaf_limits,
     near_trees,
     near_trees_page,
     outcome_truth,
@@ -219,6 +220,12 @@ EXPERIMENTS: dict[str, Experiment] = {
         cases=column_probability.cases,
         measure=column_probability.measure,
         page=column_probability.page,
+    ),
+    "leaf-limits": Experiment(
+        title="whether the limits that a page shows for a leaf hold the survival of its persons",
+        cases=leaf_limits.cases,
+        measure=leaf_limits.measure,
+        page=leaf_limits.page,
     ),
     "curve-intervals": Experiment(
         title="whether intervals of curves around the average over all trees cover",

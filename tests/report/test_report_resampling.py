@@ -53,7 +53,7 @@ def test_corrected_figures_come_before_those_of_its_own_rows(model, found, tmp_p
 def test_a_saved_model_has_the_same_page(model, tmp_path):
     model.save(tmp_path / "model.json")
     loaded = text_of(SurTree.load(tmp_path / "model.json"), tmp_path)
-    start, end = "How well does it predict?", "Questionnaire Enter"
+    start, end = "How well does it predict?", "The groups in numbers"
     said = text_of(model, tmp_path)
     assert (
         loaded[loaded.index(start) : loaded.index(end)] == said[said.index(start) : said.index(end)]

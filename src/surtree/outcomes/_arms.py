@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -51,6 +52,7 @@ from surtree.survival.treatment import ArmHazards
 from surtree.tree.leaf_curve import curve_kind, leaf_position
 from surtree.tree.tree import Tree
 from surtree.tree.validate import are_possible_counts, close
+from surtree.words.colour import BETTER_TO_WORSE, risk_colours
 from surtree.words.numbers import interval_text, plural
 
 # The reference is grey; the others are told apart by all common kinds of colour blindness, and seen
@@ -69,13 +71,12 @@ class TrialArms(Outcome):
     noun = "treatment effects"
     row_columns = ("event", "treatment")
     compares_leaves = False
-    leaves_clause = (
-        "in which arms differed most differently in these rows. The figures beside the tree are of "
-        "all arms together; those of each arm follow"
-    )
+    leaves_clause = "in which arms differed most differently in these rows"
     channel_noun = "arm"
     channels_heading = "What the treatment does in each leaf"
     value_names = ("leaf", "risk", "median", "effect")
+    scale_ends = ("treatment does better", "treatment does worse")
+    scale = BETTER_TO_WORSE
     definitions: ClassVar[Mapping[str, str]] = {
         "c_for_benefit": (
             "The C-for-benefit (van Klaveren and others, 2018) is the share of pairs of pairs, "
@@ -164,11 +165,16 @@ class TrialArms(Outcome):
                 [effect.ratio for effect in effects],
                 [effect.limits for effect in effects],
                 shows_limits=True,
+                colours=risk_colours(
+                    [effect.ratio if effect.ratio > 0 else 1.0 for effect in effects], self.scale
+                ),
             )
 
     def overall_columns(self, groups: Sequence[Group], level: float = LEVEL) -> tuple[Column, ...]:
-        """Return events, relative risk and median of all arms together."""
-        return event_columns(self, groups, level)
+        """Return the hazard ratios, and events, relative risk and median of all arms together."""
+        events, *others = event_columns(self, groups, level)
+        ratios = (one for one in self._columns(groups, level) if one.shows_limits)
+        return (events, *ratios, *(replace(one, is_printed=False) for one in others))
 
     def effects(self, group: Group, level: float = LEVEL) -> tuple[LeafEffect, ...]:
         return effects_of_leaf(self.tree, group.leaf, level)

@@ -50,8 +50,8 @@ from surtree.tree.validate import close
 from surtree.words.numbers import listed, plural
 from surtree.words.quoting import printable
 
-# Told apart by all common kinds of colour blindness, also in print; then they are repeated.
-COLOURS = ("#C04808", "#0A5FB5", "#D9A21B", "#5B7F3A", "#7A4E9C", "#8B8B8B")
+# Told apart by all common kinds of colour blindness, and no colour of a risk; then they repeat.
+COLOURS = ("#7A4E9C", "#C08A00", "#3F8F5B", "#B0527A", "#6B7A1E", "#8B8B8B")
 
 
 class Causes(Outcome):

@@ -43,6 +43,7 @@ class Column:
     # What stands in place of a value that is no estimate: words, and a number that follows them.
     instead: Mapping[int, tuple[str, float]] = field(default_factory=dict)
     texts: Sequence[str] | None = None  # what people read, where it is more than the value
+    colours: Sequence[str] | None = None  # of a dot before each value
     style: str = ".3g"  # the digits of a value
     qualifier: str = ""  # what a value is read off, such as the kind of curve
     is_count: bool = False

@@ -12,6 +12,7 @@ from surtree._support.json_file import LARGEST, POSITIVE, Number, list_of, optio
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Label
 from surtree.words.numbers import leaf_names
+from surtree.words.printed import Printed
 from surtree.words.quoting import printable
 
 # The level of the test.
@@ -42,8 +43,8 @@ class UntestedEffectsWarning(UserWarning):
     """
 
 
-@dataclass(frozen=True, eq=False)
-class HeterogeneityTest(ArrayValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class HeterogeneityTest(Printed, ArrayValue):
     """Whether the effect of a treatment differs between rows.
 
     Parameters
@@ -145,8 +146,8 @@ class CorrectedEffect:
     limits: tuple[float, float]
 
 
-@dataclass(frozen=True)
-class EffectCorrection:
+@dataclass(frozen=True, repr=False)
+class EffectCorrection(Printed):
     """How much of the differences between the effects of leaves that is expected in new data.
 
     Parameters

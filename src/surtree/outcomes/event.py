@@ -130,6 +130,7 @@ def _columns(
         [group.theta if group.n_events else nan for group in groups],
         limits if whole else None,
         instead={position: ("at most", limits[position][1]) for position in none},
+        colours=risk_colours([group.theta for group in groups]),
     )
     if whole and shows_ratios(tree) and [g.node for g in groups] == tree.leaves.tolist():
         of_leaves = _hazard_ratios(tree, level)

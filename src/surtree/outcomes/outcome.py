@@ -39,6 +39,7 @@ from surtree.survival.step_function import StepFunction
 from surtree.tree.at_risk import AtRiskCounts
 from surtree.tree.curves import leaf_curves
 from surtree.tree.tree import Tree
+from surtree.words.colour import LOW_TO_HIGH
 
 
 class Outcome(ABC):
@@ -57,6 +58,9 @@ class Outcome(ABC):
     shows_ratios: ClassVar[bool] = False
     # What theta is called, and what a theta of 2 means.
     risk_name: ClassVar[str] = "relative risk"
+    # What the ends of its scale of colours are called, and the colours.
+    scale_ends: ClassVar[tuple[str, str]] = ("lower risk", "higher risk")
+    scale: ClassVar[tuple[str, ...]] = LOW_TO_HIGH
     risk_note: ClassVar[str] = (
         "A relative risk of 2 is twice the expected events (those at the hazard of all rows)"
     )

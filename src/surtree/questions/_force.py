@@ -33,13 +33,14 @@ from surtree.tree.build import build_tree
 from surtree.tree.resolve import chosen_model, last_step
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
+from surtree.words.printed import Printed
 
 Forbidden = Sequence[str] | Mapping[str, Sequence[str]]
 SIDES = ("no", "yes")
 
 
-@dataclass(frozen=True)
-class ForcedTree:
+@dataclass(frozen=True, repr=False)
+class ForcedTree(Printed):
     """The result of `force_questions`; ``print`` shows it.
 
     Parameters

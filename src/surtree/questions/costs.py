@@ -25,6 +25,7 @@ from surtree.solver.clock import Clock
 from surtree.tree.rows import goes_right
 from surtree.tree.tree import Tree
 from surtree.words.numbers import plural
+from surtree.words.printed import Printed
 from surtree.words.tables import table_html, text_table
 
 HEADING = ("below", "question", "loss", "cost")
@@ -73,8 +74,8 @@ class PricedQuestion:
         return self.cut.rule
 
 
-@dataclass(frozen=True)
-class NodeQuestions:
+@dataclass(frozen=True, repr=False)
+class NodeQuestions(Printed):
     """All questions at a node of a tree.
 
     Parameters

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from surtree._support.types import Floats
 from surtree.outcomes import GroupCurve, stacked
 from surtree.report._html import Markup, element, markup
-from surtree.summary.figures import Steps
+from surtree.summary.figures import Steps, visible_steps
 from surtree.survival.step_function import round_horizons
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
@@ -86,9 +86,15 @@ class Chart:
             self.area(x, lower, _corners(steps, steps.band[1], last)[1], "band", colour)
         self.line(*_corners(steps, steps.values, last), kind, colour)
 
-    def stack(self, curves: Sequence[GroupCurve]) -> None:
-        """Draw curves as areas, one on top of the other; a dashed line is where they end."""
+    def stack(self, curves: Sequence[GroupCurve], points: int = 240) -> None:
+        """Draw curves as areas, one on top of the other; a dashed line is where they end.
+
+        Of very many steps no more are drawn than can be told apart.
+        """
         times, edges = stacked(curves, self._x.high)
+        if times.size > points:
+            kept = np.linspace(0, times.size - 1, points).astype(int)
+            times, edges = times[kept], edges[:, kept]
         x = np.repeat(times, 2)[1:]
         below: Floats = np.zeros(x.size)
         for upper, curve in zip(edges, curves, strict=True):
@@ -172,11 +178,16 @@ def _corners(steps: Steps, values: Floats, last: float) -> tuple[Floats, Floats]
 _SPARK = Box(100.0, 32.0, 0.0, 0.0, 0.0, 0.0)
 
 
-def sparkline(curve: GroupCurve, steps: Steps, everyone: Steps, end: float) -> Markup:
-    """Return the curve of a leaf at the size of a word, before that of all rows."""
+def sparkline(curves: Sequence[GroupCurve], everyone: Steps, end: float, *, area: bool) -> Markup:
+    """Return the curves of a leaf at the size of a word: lines over that of all rows, or areas."""
     chart = Chart(Axis(0.0, end), Axis(0.0, 1.0), "", _SPARK, "surtree-")
-    chart.steps(everyone, end, "everyone")
-    chart.steps(steps, min(curve.last_time, end), "curve", curve.colour)
+    if area:
+        chart.stack(curves, 50)
+    else:
+        chart.steps(everyone, end, "everyone")
+        for curve in curves:
+            steps = visible_steps(curve, 0.02, 0.04 if len(curves) == 1 else None)
+            chart.steps(steps, min(curve.last_time, end), "curve", curve.colour)
     return element(
         "svg",
         chart.drawing(),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surtree.outcomes import GroupCurve, ObservedCurve
+from surtree.outcomes.effect_results import CorrectedEffect
 from surtree.report._explore import explorer_data
 from surtree.report._questionnaire import Field
 from surtree.report._shown import Shown, cell
@@ -16,7 +17,7 @@ from surtree.summary.findings import Findings
 from surtree.summary.survival_table import SurvivalAt, time_label
 from surtree.summary.wording import rule_texts
 from surtree.tree.tree import Tree
-from surtree.words.numbers import median_text, number
+from surtree.words.numbers import interval_text, median_text, number
 
 # Tolerances of the curves of a page; tables have the exact numbers.
 CURVE, BAND = 0.004, 0.01
@@ -34,6 +35,9 @@ def page_data(shown: Shown, fields: list[Field]) -> dict[str, Any]:
         "leaves": {
             str(group.node): _leaf(shown, position) for position, group in enumerate(shown.groups)
         },
+        "doubt": findings.doubt,
+        "curveName": shown.outcome.curve_name,
+        "stacked": shown.outcome.is_stacked,
         "everyone": _curve(shown.everyone) | {"last": _short(shown.end)},
         "fields": [
             {"number": field.is_number, "seen": field.seen, "name": field.name} for field in fields
@@ -42,6 +46,7 @@ def page_data(shown: Shown, fields: list[Field]) -> dict[str, Any]:
         "explains": bool(findings.explained),
         "splits": tree.n_splits,
         "level": f"{100 * shown.level:g}%",
+        "limitsName": shown.limits_name,
         "scores": _scores(findings),
         "explorer": explorer_data(findings),
         "timeLabel": time_label(unit),
@@ -61,7 +66,7 @@ def _sizes(findings: Findings) -> list[dict[str, float]]:
 def _nodes(shown: Shown, fields: list[Field]) -> list[dict[str, Any]]:
     tree = shown.tree
     nodes = []
-    for node, rule in enumerate(rule_texts(tree, shown.findings.labels)):
+    for node, rule in enumerate(rule_texts(tree, shown.findings.labels, whole=True)):
         known: dict[str, Any] = {
             "rule": rule,
             "rows": int(tree.n_samples[node]),
@@ -103,7 +108,23 @@ def _leaf_figures(shown: Shown, position: int, rows: _Figure) -> list[_Figure]:
                 text = _with_unit(text, column.values[position], shown)
             is_interval = below not in ("", "no events")
             estimates.append((column.heading, text, f"CI {below}" if is_interval else below))
+    known = shown.stability.get(shown.groups[position].leaf)
+    estimates += [
+        (
+            f"expected in new data{_arm(one, shown)}",
+            number(one.corrected, 3),
+            interval_text(one.limits),
+        )
+        for one in shown.corrected(position)
+        if isfinite(one.corrected)
+    ]
+    if known is not None:
+        counts.append(("in other samples", known.words, f"{known.jaccard:.0%} agreement"))
     return [*estimates, rows, *counts]
+
+
+def _arm(effect: CorrectedEffect, shown: Shown) -> str:
+    return f", {effect.arm}" if len(shown.outcome.channels) > 2 else ""
 
 
 def _with_unit(text: str, time: float, shown: Shown) -> str:
@@ -132,8 +153,13 @@ def _leaf(shown: Shown, position: int) -> dict[str, Any]:
         figure_in_words(column, position, shown.level, unit or "")
         for column in shown.columns
         if column.is_printed and not column.is_count
+    ] + [
+        f"expected in new data{_arm(one, shown)} {number(one.corrected, 3)}"
+        for one in shown.corrected(position)
+        if isfinite(one.corrected)
     ]
     observed = curve.observed if otherwise else None
+    known = shown.stability.get(group.leaf)
     return _curve(curve) | {
         "name": group.name,
         "label": group.letters,
@@ -142,14 +168,39 @@ def _leaf(shown: Shown, position: int) -> dict[str, Any]:
         "last": _short(min(curve.last_time, shown.end)),
         "observed": None if observed is None else _curve(observed, None),
         "censored": [_short(time) for time in curve.censored.tolist()],
+        "limits": [] if known is None else np.round(known.limits, 4).tolist(),
+        "again": "" if known is None else known.words,
+        "parts": [_part(curve, shown) for curve in shown.parts[position]]
+        if shown.outcome.is_several
+        else [],
         "few": group.note == "few events",
         "none": group.note == "no events",
         "horizons": [_horizon(row, otherwise) for row in shown.survival[position]],
     }
 
 
+def _part(curve: GroupCurve, shown: Shown) -> dict[str, Any]:
+    """Return the curve of a cause or of an arm, with its values at some times."""
+    band = None if shown.outcome.is_stacked else BAND
+    times = [time for time in shown.times if time <= curve.last_time]
+    return _curve(curve, band) | {
+        "label": curve.channel.label,
+        "colour": curve.colour,
+        "last": _short(min(curve.last_time, shown.end)),
+        "values": [_value(curve, time) for time in times],
+    }
+
+
+def _value(curve: GroupCurve, time: float) -> list[float]:
+    """Return a share at a time, and its limits where they are known."""
+    value, limits = curve.at(time)
+    known = (value, *limits) if np.isfinite(limits).all() else (value,)
+    return [round(one, 4) for one in known]
+
+
 def _curve(curve: GroupCurve | ObservedCurve, band: float | None = BAND) -> dict[str, Any]:
-    steps = visible_steps(curve, CURVE, band)
+    start = curve.start if isinstance(curve, GroupCurve) else 1.0
+    steps = visible_steps(curve, CURVE, band, start)
     lower, upper = (np.empty(0),) * 2 if steps.band is None else steps.band
     return {
         "times": [_short(time) for time in steps.times.tolist()],

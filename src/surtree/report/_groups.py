@@ -62,10 +62,12 @@ def _caption(shown: Shown) -> str:
         below = f"; below it {seen}rows at risk"
     unit = f", time in {findings.time_unit}" if findings.time_unit else ""
     text = (
-        f"Survival as the tree predicts it ({interval}){below}{unit}. Empty where nobody is left "
-        "at risk."
+        f"Survival as the tree predicts it ({shown.limits_name}){below}{unit}. Empty where nobody "
+        "is left at risk."
     )
-    if shown.tree.leaf_curve == "baseline":
+    if shown.has_limits:
+        text += " Intervals from other samples include the uncertainty of the tree itself."
+    elif shown.tree.leaf_curve == "baseline":
         text += " Intervals of predicted survival and of medians are the uncertainty of theta only."
     return text
 

@@ -8,7 +8,7 @@ from math import isfinite
 from surtree._support.parameters import LeafCurveKind
 from surtree.outcomes.effect_results import UNTESTED
 from surtree.outcomes.event import BANDS
-from surtree.report._html import Markup, element, markup, terms
+from surtree.report._html import Markup, details, element, markup, note, terms
 from surtree.report._shown import Shown
 from surtree.summary.findings import Findings
 from surtree.summary.wording import reversals_sentence
@@ -30,7 +30,7 @@ _CURVES: dict[LeafCurveKind, str] = {
 
 def summary_html(shown: Shown) -> Markup:
     """Return the figures of the whole table, as a list of terms."""
-    return terms(_summary(shown), "figures summary")
+    return terms(_summary(shown), "figures")
 
 
 def _summary(shown: Shown) -> Iterator[tuple[str, str, str]]:
@@ -108,8 +108,15 @@ def _doubt_html(findings: Findings) -> Markup:
     return element("strong", text)
 
 
-def explanation(shown: Shown) -> list[str]:
-    """Return what the curves and figures of a page show, a few sentences at a time."""
+def explanation(shown: Shown) -> Markup:
+    """Return what the curves and figures of a page show; warnings are in view."""
+    texts, warnings = _explanation(shown), _warnings(shown)
+    return markup(
+        *map(note, warnings), details("How to read the curves and figures", *map(note, texts))
+    )
+
+
+def _explanation(shown: Shown) -> list[str]:
     tree, level = shown.tree, f"{100 * shown.level:g}%"
     curve = _CURVES[tree.leaf_curve].format(risk=shown.outcome.risk_name)
     curve += f" Shaded is their {level} {BANDS[tree.leaf_curve]}."
@@ -120,6 +127,11 @@ def explanation(shown: Shown) -> list[str]:
         )
     if tree.risk:
         curve += " Ticks are censored rows; a curve ends with the follow-up of its leaf."
+    if shown.has_limits:
+        curve += (
+            f" Of a chosen leaf, shaded is the {shown.limits_name} instead: trees of samples, "
+            "chosen anew, say this of its rows."
+        )
     ratios = ""
     if any(column.name == "hazard_ratio" for column in shown.columns):
         ratios = "; a hazard ratio compares a leaf with the reference, by a Cox model of the leaves"
@@ -128,11 +140,37 @@ def explanation(shown: Shown) -> list[str]:
         "take the groups as given; as these were chosen on the same rows, the truth lies outside "
         "more often. The grey curve is that of all rows."
     )
-    texts = [f"{curve} {figures}", *filter(None, [tree.objective.theta_note])]
+    return [f"{curve} {figures}", *filter(None, [tree.objective.theta_note])]
+
+
+def _warnings(shown: Shown) -> list[str]:
+    tree, texts = shown.tree, []
     if any(group.note == "few events" for group in shown.groups):
         texts.append(f"few: fewer than {FEW_EVENTS} events, so the figures of the leaf are unsure.")
     turned = reversals_sentence(tree, shown.findings.labels)
     return [*texts, *filter(None, [advice(tree), turned])]
+
+
+def legend_html(shown: Shown) -> Markup:
+    """Return the scale of colours of dots, and what stands for each cause or arm."""
+    outcome = shown.outcome
+    if shown.tree.n_leaves == 1:
+        return Markup()
+    low, high = outcome.scale_ends
+    gradient = f"--scale:{','.join(outcome.scale)}"
+    channels = outcome.channels if outcome.is_several else ()
+    return element(
+        "div",
+        element("span", low),
+        element("i", style=gradient),
+        element("span", high),
+        *(
+            element("span", one.label, class_="channel", style=f"--risk:{one.colour}")
+            for one in channels
+        ),
+        class_="legend",
+        aria_hidden="true",
+    )
 
 
 def chosen_here(tree: Tree) -> str:

@@ -28,11 +28,18 @@ from surtree.report._channels import channels_html
 from surtree.report._columns import columns_html
 from surtree.report._comparison import comparison_html
 from surtree.report._data import page_data
+from surtree.report._evaluation import evaluation_page
 from surtree.report._explore import Explore, explorer_html, require_explore
 from surtree.report._groups import groups_html
-from surtree.report._html import markup, note
+from surtree.report._html import markup
 from surtree.report._models import plain_model, plain_model_page
-from surtree.report._overview import chosen_here, explanation, lead_html, summary_html
+from surtree.report._overview import (
+    chosen_here,
+    explanation,
+    lead_html,
+    legend_html,
+    summary_html,
+)
 from surtree.report._plain import Asked
 from surtree.report._provenance import provenance_html
 from surtree.report._questionnaire import form_html, read_fields
@@ -46,6 +53,7 @@ from surtree.summary.findings import Findings, read_findings
 from surtree.summary.labels import read_labels
 from surtree.survival.step_function import read_horizons, round_horizons
 from surtree.tree.resolve import horizons_of, time_unit_of
+from surtree.validation import Evaluation
 from surtree.words.quoting import script_json
 
 
@@ -74,11 +82,11 @@ def write_report(
 
     Parameters
     ----------
-    model : fitted estimator, Audit or Tree
+    model : fitted estimator, Audit, Evaluation or Tree
         A `SurTree`, a `SurTreeCV`, a `TaughtTree`, a `PointsTable`, a `SurTreeBayes`, one
         of `surtree.heuristics`, or a pipeline that ends in one, whose columns have the names after
-        its transformers; what `audit_tree` found of a tree, to see what its questions cost; or a
-        tree alone, which has no certificate.
+        its transformers; what `audit_tree` found of a tree, to see what its questions cost; what
+        `evaluate` found on other data; or a tree alone, which has no certificate.
     path : str or path
         Where to write the page, such as ``tree.html``.
     title : str, optional
@@ -130,6 +138,11 @@ def write_report(
     PAGE_FILE.check(written)
     require_explore(explore, swaps)
     plain = plain_model(model)
+    if isinstance(model, Evaluation):
+        unit = model.time_unit if time_unit is None else time_unit
+        asked = Asked(title or "Evaluation on other data", (), unit, read_labels(labels, units))
+        write_text(written, evaluation_page(model, asked))
+        return written
     if plain is not None:
         if column_costs is not None:
             raise ValueError("column_costs are those of a tree: leave them out.")
@@ -183,7 +196,8 @@ def page_html(
         "summary": summary_html(shown),
         "tree": tree_html(shown),
         "lead": lead_html(findings),
-        "explanation": markup(*map(note, explanation(shown))),
+        "explanation": explanation(shown),
+        "legend": legend_html(shown),
         "chosen_here": chosen_here(tree),
         "validation_heading": HEADINGS[outcome.judged_by],
         "validation": validation_html(findings),

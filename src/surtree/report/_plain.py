@@ -17,6 +17,7 @@ from surtree._support.package import VERSION
 from surtree.report._comparison import comparison_html
 from surtree.report._html import Content, Markup, element, markup, note, terms, verdict
 from surtree.report._resampled import curves_html, performance_html
+from surtree.report._strip import plain_strip_html
 from surtree.summary.findings import parameters_of
 from surtree.summary.labels import Labels
 from surtree.summary.survival_table import INDEPENDENT_CENSORING, follow_up_text
@@ -64,12 +65,28 @@ def plain_page(
 ) -> str:
     """Return the page of a model that is no tree."""
     parts = [*sections, Section("is", "What it is", "What is this model?", _what_it_is(model))]
+    summary = terms([*facts, *_facts(model, asked)], "figures")
+    strip = plain_strip_html(model)
+    return plain_html(asked, strip, parts, summary, _provenance(model, asked), script, data)
+
+
+def plain_html(
+    asked: Asked,
+    strip: Markup,
+    parts: Sequence[Section],
+    summary: Markup,
+    provenance: Markup,
+    script: str = "",
+    data: Any = None,
+) -> str:
+    """Return a page of sections."""
     return Template(asset("plain.html")).substitute(
         title=markup(asked.title),
         links=markup(*(element("a", part.link, href=f"#{part.name}") for part in parts)),
-        summary=terms([*facts, *_facts(model, asked)], "figures summary"),
+        strip=strip,
+        summary=summary,
         sections=markup(*map(_section, parts)),
-        provenance=_provenance(model, asked),
+        provenance=provenance,
         style=asset("tree.css") + asset("report.css") + asset("card.css"),
         script=script,
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -145,13 +162,18 @@ def _provenance(model: Any, asked: Asked) -> Markup:
     if follow_up is not None:
         times += f"; {follow_up_text(follow_up, asked.unit)}"
     named = [type(model).__name__, *(f"{name}={text}" for name, text in parameters_of(model))]
-    facts: list[tuple[str, Content, Content]] = [
-        ("made", f"{asked.today.isoformat()} with surtree {VERSION}", None),
+    facts = [
+        *asked_facts(asked),
         ("follow-up", times, None),
         ("censoring", INDEPENDENT_CENSORING.replace("rows of a leaf", "rows"), None),
         ("parameters", Markup(" ".join(element("code", text) for text in named)), None),
     ]
     return terms(facts, "facts")
+
+
+def asked_facts(asked: Asked) -> list[tuple[str, Content, Content]]:
+    """Return when a page was made, and by what."""
+    return [("made", f"{asked.today.isoformat()} with surtree {VERSION}", None)]
 
 
 def counted(count: int, noun: str) -> Markup:

@@ -154,16 +154,24 @@ def curves_html(validation: Validation | None, time_unit: str | None, noun: str 
     if validation is None or validation.calibration is None:
         return Markup()
     when, what = _when(time_unit, validation), validation.curve_name
-    event = f"cause {validation.causes[0]}" if validation.causes else "an event"
+    return judged_curves_html(validation.calibration, validation.decision, when, what, noun)
+
+
+def judged_curves_html(
+    calibration: Calibration | None, decision: DecisionCurve | None, when: str, what: str, noun: str
+) -> Markup:
+    """Return calibration and net benefit as pictures, where they are known."""
+    if calibration is None:
+        return Markup()
+    event = "an event" if calibration.cause is None else f"cause {calibration.cause}"
     figures = [
         _figure_html(
             "Calibration",
-            _calibration_chart(validation.calibration, when, what),
+            _calibration_chart(calibration, when, what),
             f"Predicted and observed {what} at {when}, of rows that the {noun}s had not seen, in "
             "groups of similar predictions. On the line, what was predicted is what happened.",
         )
     ]
-    decision = validation.decision
     if decision is not None:
         gap = f" The line has a gap: {decision.missing}." if decision.missing else ""
         figures.append(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isfinite, nan
 
 from surtree.outcomes import Column, Group, GroupCurve, Outcome, everyone
-from surtree.report._html import Markup, markup, small
+from surtree.outcomes.effect_results import CorrectedEffect
+from surtree.report._html import Markup, element, markup, small
 from surtree.summary.figures import figure_and_limits, lacks_events, level_text
 from surtree.summary.findings import Findings
 from surtree.summary.survival_table import SurvivalAt, last_time, survival_table
 from surtree.summary.wording import leaf_texts
 from surtree.tree.tree import Tree
+from surtree.validation import LeafStability
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +47,25 @@ class Shown:
         return tuple(self.outcome.together(group, level=self.level) for group in self.groups)
 
     @cached_property
+    def parts(self) -> tuple[tuple[GroupCurve, ...], ...]:
+        """The curves of each leaf by cause or by arm; of one event, its survival."""
+        if not self.outcome.is_several:
+            return tuple((curve,) for curve in self.curves)
+        return tuple(self.outcome.curves(group, level=self.level) for group in self.groups)
+
+    @cached_property
+    def stability(self) -> dict[int, LeafStability]:
+        """How each leaf fares in other samples, where that is known."""
+        known = self.findings.validation
+        return {} if known is None else {one.leaf: one for one in known.leaves}
+
+    def corrected(self, position: int) -> list[CorrectedEffect]:
+        """Return the effects that are expected in new data in a leaf, where they are known."""
+        known = self.findings.correction
+        leaf = self.groups[position].leaf
+        return [] if known is None else [one for one in known.leaves if one.leaf == leaf]
+
+    @cached_property
     def everyone(self) -> GroupCurve:
         """The survival of all rows."""
         return everyone(self.tree)
@@ -55,8 +77,29 @@ class Shown:
 
     @cached_property
     def survival(self) -> tuple[list[SurvivalAt], ...]:
-        """The survival of each leaf at some times."""
-        return tuple(survival_table(curve, self.times) for curve in self.curves)
+        """The survival of each leaf at some times, with limits from other samples if known."""
+        return tuple(
+            [self._with_limits(one, curve.group.leaf) for one in survival_table(curve, self.times)]
+            for curve in self.curves
+        )
+
+    @property
+    def has_limits(self) -> bool:
+        """Whether limits of survival hold what the choice of the tree adds."""
+        return any(one.limits for one in self.stability.values())
+
+    @property
+    def limits_name(self) -> str:
+        """What limits of survival are called."""
+        if not self.has_limits:
+            return level_text(self.level)
+        validation = self.findings.validation
+        return f"{100 * validation.level:g}% interval from other samples" if validation else ""
+
+    def _with_limits(self, at: SurvivalAt, leaf: int) -> SurvivalAt:
+        known = self.stability.get(leaf)
+        limits = (nan, nan) if known is None else known.limits_at(at.time)
+        return replace(at, limits=limits) if isfinite(limits[0]) else at
 
     @cached_property
     def rules(self) -> dict[int, str]:
@@ -67,6 +110,13 @@ class Shown:
     def end(self) -> float:
         """The end of the time axis."""
         return last_time(self.tree)
+
+    def dot(self, column: Column, position: int) -> Markup:
+        """Return a dot in the colour of a figure; in grey where it may be chance."""
+        if column.colours is None:
+            return Markup()
+        colour = "#8b8b8b" if self.findings.doubt else column.colours[position]
+        return element("i", class_="surtree-dot", style=f"--risk:{colour}")
 
     def heading(self, column: Column) -> str:
         """Return the heading of a column of a table, with what stands in brackets below it."""

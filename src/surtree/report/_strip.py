@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
-from typing import Literal
+from typing import Any, Literal
 
 from surtree.report._html import Markup, element, small
 from surtree.summary.certificate import audit_verdict, verdict
 from surtree.summary.findings import Findings
+from surtree.validation import HeldOutScores, Validation
 from surtree.validation.held_out import CONCORDANCE
-from surtree.validation.verdict import prediction_verdicts
-from surtree.words.numbers import interval_text, plural
+from surtree.validation.verdict import PredictionVerdict, prediction_verdicts
+from surtree.words.numbers import plural
 
 Kind = Literal["doubt", "unknown", "good"]
 # What overrules the page comes first, then what nobody has looked at.
@@ -32,8 +34,21 @@ class Chip:
 
 def strip_html(findings: Findings) -> Markup:
     """Return the chips as a list of links."""
-    chips = sorted(_chips(findings), key=lambda chip: _ORDER.index(chip.kind))
+    return chips_html(sorted(_chips(findings), key=lambda chip: _ORDER.index(chip.kind)))
+
+
+def chips_html(chips: Sequence[Chip]) -> Markup:
+    """Return chips in their order."""
     return element("ul", *map(_chip_html, chips), class_="strip", aria_label="The verdict")
+
+
+def plain_strip_html(model: Any) -> Markup:
+    """Return the chip of a model that is no tree: what is known of new data."""
+    validation = getattr(model, "validation_", None)
+    compared = getattr(model, "comparison_", None) is not None
+    known = validation is not None
+    verdicts = prediction_verdicts(validation, None, 1, noun="model") if known else []
+    return chips_html([_prediction(verdicts, _concordance(validation, None), compared)])
 
 
 def _chip_html(chip: Chip) -> Markup:
@@ -71,22 +86,30 @@ def _new_data(findings: Findings) -> Chip:
         validation, held_out, findings.tree.n_splits, findings.cause_names
     )
     if validation is None and held_out is None:
-        says = "Not validated"
-        if findings.comparison is not None:
-            says = "Compared with other models"
-        return Chip("On new data", says, "validation", "unknown")
+        verdicts = []
+    figure = _concordance(validation, held_out)
+    return _prediction(verdicts, figure, findings.comparison is not None)
+
+
+def _prediction(verdicts: Sequence[PredictionVerdict], figure: str, compared: bool) -> Chip:
+    about, link = "On new data", "validation"
+    if not verdicts:
+        says = "Compared with other models" if compared else "Not validated"
+        return Chip(about, says, link, "unknown")
     worst = min(verdicts, key=lambda one: one.is_good)
-    figure = ""
+    return Chip(about, worst.heading, link, "good" if worst.is_good else "doubt", figure)
+
+
+def _concordance(validation: Validation | None, held_out: HeldOutScores | None) -> str:
     if validation is not None and "concordance" in validation.names:
         one = validation["concordance"]
-        limits = interval_text((one.lower, one.upper))
-        figure = f"{CONCORDANCE} {one.value:.2f}" + (f" ({limits})" if limits else "")
-        figure = figure if isfinite(one.value) else ""
-    elif held_out is not None and not held_out.of_cause and isfinite(held_out.mean("concordance")):
-        figure = f"{CONCORDANCE} {held_out.mean('concordance'):.2f}"
-    return Chip(
-        "On new data", worst.heading, "validation", "good" if worst.is_good else "doubt", figure
-    )
+        if not isfinite(one.value):
+            return ""
+        limits = f" ({one.lower:.2f} to {one.upper:.2f})" if isfinite(one.lower) else ""
+        return f"{CONCORDANCE} {one.value:.2f}{limits}"
+    if held_out is None or held_out.of_cause or not isfinite(held_out.mean("concordance")):
+        return ""
+    return f"{CONCORDANCE} {held_out.mean('concordance'):.2f}"
 
 
 def _effects(findings: Findings) -> Chip:

@@ -8,7 +8,7 @@ from surtree.report._html import Markup, element, markup, small
 from surtree.report._shown import Shown, cell
 from surtree.summary.figures import figure_in_words, visible_steps
 from surtree.summary.labels import NO_BREAK_SPACE
-from surtree.summary.wording import pieces, rule_texts
+from surtree.summary.wording import pieces, question_texts, rule_texts
 
 
 def tree_html(shown: Shown, name: str = "The tree") -> Markup:
@@ -59,16 +59,18 @@ class _Drawing:
         self.counts = [one for one in shown.columns if one.is_printed and one.is_count]
         headings = (column.heading for column in self.figures)
         counts = (column.heading for column in self.counts)
-        self.headings = ("leaf", "survival", *headings, "rows", *counts)
+        curve = "survival" if not shown.outcome.is_stacked else "events"
+        self.headings = ("leaf", curve, *headings, "rows", *counts)
         self._everyone = visible_steps(shown.everyone, 0.02)
-        self._rules = rule_texts(shown.tree, labels)
+        self._asked, self._answers = question_texts(shown.tree, labels)
         self._whole_rules = rule_texts(shown.tree, labels, whole=True)
 
     def item(self, node: int, level: int) -> Markup:
         """Return a node and all below it."""
         position = self._positions.get(node)
-        kind, inside = "surtree-split", self._counts(node)
-        if position is not None:
+        if position is None:
+            kind, inside = "surtree-split", self._split(node)
+        else:
             # Every other leaf is shaded, so that the eye finds from a rule to its curve.
             kind = f"surtree-leaf{'' if position % 2 else ' surtree-shaded'}"
             inside = self._leaf(position)
@@ -78,7 +80,12 @@ class _Drawing:
             "li",
             element(
                 "div",
-                element("span", breakable(self._rules[node]), class_="surtree-rule"),
+                element(
+                    "span",
+                    breakable(self._answers[node]),
+                    None if position is None else self._again(node),
+                    class_="surtree-rule",
+                ),
                 inside,
                 class_="surtree-node",
                 title=self._whole_rules[node],
@@ -92,17 +99,27 @@ class _Drawing:
             tabindex="0" if node == 0 else "-1",
         )
 
-    def _counts(self, node: int) -> Markup:
-        return element("span", counted(self._shown.outcome.group(node)), class_="surtree-counts")
+    def _split(self, node: int) -> Markup:
+        """Return how many rows come to a split, and what it asks, which its answers leave out."""
+        counts = element("span", counted(self._shown.outcome.group(node)), class_="surtree-counts")
+        return markup(
+            counts, element("span", breakable(self._asked[node]), "?", class_="surtree-asked")
+        )
+
+    def _again(self, node: int) -> Markup:
+        """Return whether other samples find a group again, where they seldom do."""
+        known = self._shown.stability.get(node)
+        if known is None:
+            return Markup()
+        return small(f"{known.words} ({known.jaccard:.0%} agreement)", "surtree-again")
 
     def _leaf(self, position: int) -> Markup:
         shown = self._shown
-        group, curve = shown.groups[position], shown.curves[position]
-        steps = visible_steps(curve, 0.02, 0.04)
-        figures = [_figure(*cell(column, position)) for column in self.figures]
-        if figures:
-            dot = element("i", class_="surtree-dot", style=f"--risk:{curve.colour}")
-            figures[0] = markup(dot, figures[0])
+        group, area = shown.groups[position], shown.outcome.is_stacked
+        figures = [
+            markup(shown.dot(column, position), _figure(*cell(column, position)))
+            for column in self.figures
+        ]
         persons = "" if group.n_persons is None else f"of {group.n_persons}"
         few = small("few" if group.note == "few events" else "", "surtree-few")
         counts = [markup(column.text(position)) for column in self.counts]
@@ -110,7 +127,7 @@ class _Drawing:
             counts[0] = markup(counts[0], few)
         cells = (
             element("b", group.letters, class_="surtree-number"),
-            sparkline(curve, steps, self._everyone, shown.end),
+            sparkline(shown.parts[position], self._everyone, shown.end, area=area),
             *figures,
             markup(str(group.n_samples), small(persons)),
             *counts,

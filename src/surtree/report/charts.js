@@ -48,8 +48,8 @@ function axes(host, { height, x, y, xTicks, yTicks, xLabel, yLabel, yText, name,
 }
 
 /** The path of a step function from time zero, as SVG, until some time. */
-function stepPath(times, values, until, toX, toY) {
-  let path = `M${toX(0).toFixed(1)} ${toY(1).toFixed(1)}`;
+function stepPath(times, values, until, toX, toY, start = 1) {
+  let path = `M${toX(0).toFixed(1)} ${toY(start).toFixed(1)}`;
   times.forEach((time, place) => {
     if (time <= until) path += `H${toX(time).toFixed(1)}V${toY(values[place]).toFixed(1)}`;
   });
@@ -66,15 +66,18 @@ function bandPath({ times, lower, upper }, until, toX, toY) {
 }
 
 /** The value of a step function at a time. */
-function valueAt(times, values, time) {
+function valueAt(times, values, time, start = 1) {
   let [low, high] = [0, times.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (times[middle] <= time) low = middle + 1;
     else high = middle;
   }
-  return low === 0 ? 1 : values[low - 1];
+  return low === 0 ? start : values[low - 1];
 }
+
+/* With more leaves than these, names of curves cover each other, and only that of all rows is shown. */
+const MOST_LABELS = 8;
 
 const percent = (share) => `${Math.round(100 * share)}%`;
 
@@ -82,7 +85,14 @@ const percent = (share) => `${Math.round(100 * share)}%`;
 function drawObserved(curve, svg, toX, toY) {
   const { observed, last } = curve;
   const seen = observed || curve;
-  if (curve.lower.length) {
+  const limits = (curve.limits || []).filter(([time, low]) => time <= last && low !== null);
+  if (limits.length) {
+    const at = ([time, value]) => `${toX(time).toFixed(1)} ${toY(value).toFixed(1)}`;
+    const upper = [[0, 1], ...limits.map(([time, , high]) => [time, high])];
+    const lower = limits.map(([time, low]) => [time, low]).reverse();
+    const d = `M${[...upper, ...lower].map(at).join("L")}Z`;
+    element("path", { class: "band", style: `--risk:${curve.colour}`, d }, svg);
+  } else if (curve.lower.length) {
     element("path", { class: "band", style: `--risk:${curve.colour}`, d: bandPath(curve, last, toX, toY) }, svg);
   }
   if (observed) {
@@ -117,11 +127,42 @@ function labelCurves(named, svg, toX, toY, box) {
   }
 }
 
+/** The causes of a leaf, one on top of the other. */
+function drawStack(parts, svg, toX, toY) {
+  const until = parts[0].last;
+  const times = [...new Set(parts.flatMap((part) => part.times))].filter((time) => time <= until);
+  times.sort((one, other) => one - other);
+  let below = times.map(() => 0);
+  for (const part of parts) {
+    const edge = times.map((time, place) => below[place] + valueAt(part.times, part.survival, time, 0));
+    let d = stepPath(times, edge, until, toX, toY, 0);
+    for (let place = times.length - 1; place >= 0; place -= 1) {
+      d += `V${toY(below[place]).toFixed(1)}H${toX(times[place]).toFixed(1)}`;
+    }
+    element("path", { class: "area", style: `--risk:${part.colour}`, d: `${d}V${toY(0).toFixed(1)}Z` }, svg);
+    below = edge;
+  }
+}
+
+/** The arms or causes of one leaf, and above them which is which. */
+function drawParts(host, { parts }, data, svg, toX, toY) {
+  if (data.stacked) drawStack(parts, svg, toX, toY);
+  for (const part of data.stacked ? [] : parts) {
+    const style = `--risk:${part.colour}`;
+    if (part.lower.length) element("path", { class: "band", style, d: bandPath(part, part.last, toX, toY) }, svg);
+    element("path", { class: "curve high", style, d: stepPath(part.times, part.survival, part.last, toX, toY) }, svg);
+  }
+  const key = make("p", "", null, { class: "note" });
+  parts.forEach((part) => make("span", part.label, key, { class: "channel", style: `--risk:${part.colour}` }));
+  host.prepend(key);
+}
+
 /** All curves, those of some leaves strong; returns the scale of time. */
 function drawCurves(host, data, leaves) {
   const width = host.clientWidth;
   // Room for a label to each curve.
-  const least = Math.max(width * 0.6, 205, 66 + 12 * leaves.length);
+  const least = Math.max(width * 0.42, 205, 66 + 12 * leaves.length);
+  const alone = leaves.length === 1 && data.leaves[leaves[0]].parts.length ? data.leaves[leaves[0]] : null;
   const { svg, toX, toY, box } = axes(host, {
     height: Math.round(Math.min(least, 420)),
     x: [0, data.end],
@@ -129,11 +170,17 @@ function drawCurves(host, data, leaves) {
     xTicks: roundTicks(0, data.end, width / 80),
     yTicks: [0, 0.25, 0.5, 0.75, 1],
     xLabel: data.timeLabel,
-    yLabel: "survival",
+    yLabel: alone ? data.curveName : "survival",
     yText: percent,
     margin: 34,
-    name: `Survival over time of ${leaves.map((leaf) => data.leaves[leaf].name).join(", ")}`,
+    name: `${alone ? data.curveName : "survival"} over time of ${leaves.map((leaf) => data.leaves[leaf].name).join(", ")}`,
   });
+  const cross = element("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" }, svg);
+  const chart = { svg, cross, box, timeAt: (place) => ((place - box.left) / (box.right - box.left)) * data.end };
+  if (alone) {
+    drawParts(host, alone, data, svg, toX, toY);
+    return chart;
+  }
   const { everyone } = data;
   const named = [{ ...everyone, label: "all", colour: "var(--faint)" }];
   element("path", { class: "everyone", d: stepPath(everyone.times, everyone.survival, data.end, toX, toY) }, svg);
@@ -144,11 +191,10 @@ function drawCurves(host, data, leaves) {
     if (high && leaves.length === 1) drawObserved(curve, svg, toX, toY);
     const d = stepPath(curve.times, curve.survival, curve.last, toX, toY);
     element("path", { class: high ? "curve high" : "curve", style: `--risk:${curve.colour}`, d }, svg);
-    if (high) named.push(curve);
+    if (high && leaves.length <= MOST_LABELS) named.push(curve);
   }
   labelCurves(named, svg, toX, toY, box);
-  const cross = element("line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" }, svg);
-  return { svg, cross, box, timeAt: (place) => ((place - box.left) / (box.right - box.left)) * data.end };
+  return chart;
 }
 
 /** Points joined by a line, with a ring around one of them. */

@@ -35,6 +35,7 @@ const withUnit = (time) => (data.timeUnit ? `${time} ${data.timeUnit}` : time);
 
 /* The chosen group. */
 
+const sheet = byId("detail");
 let selected = 0;
 let shown = 0;
 
@@ -49,14 +50,19 @@ function showHorizons(leaf) {
   const table = byId("detail-horizons");
   table.replaceChildren();
   if (!leaf || !leaf.horizons.length) return;
-  const columns = [
-    ["at", (row) => row.time],
+  const several = leaf.parts.map((part) => [
+    part.label,
+    (row) => (part.values[leaf.horizons.indexOf(row)] ? withLimits(...part.values[leaf.horizons.indexOf(row)]) : ""),
+  ]);
+  const columns = [["at", (row) => row.time], ...several, ...(several.length ? [] : [
     [leaf.observed ? "predicted" : "survival", (row) => percent(row.survival)],
-    [`${data.level} CI`, (row) => (row.lower === undefined ? "" : `${percent(row.lower)} to ${percent(row.upper)}`)],
+    [leaf.limits.length ? "limits" : `${data.level} CI`, (row) => (row.lower === undefined ? "" : `${percent(row.lower)} to ${percent(row.upper)}`)],
     ["observed", (row) => (row.observed === undefined ? "" : percent(row.observed))],
     ["at risk", (row) => row.atRisk ?? ""],
-  ].filter(([, text]) => leaf.horizons.some((row) => text(row) !== ""));
-  make("caption", `Survival${data.timeUnit ? `, time in ${data.timeUnit}` : ""}`, table, { class: "note" });
+  ])].filter(([, text]) => leaf.horizons.some((row) => text(row) !== ""));
+  const limits = leaf.limits.length ? `; limits: ${data.limitsName}` : "";
+  const what = leaf.parts.length ? data.curveName[0].toUpperCase() + data.curveName.slice(1) : "Survival";
+  make("caption", `${what}${data.timeUnit ? `, time in ${data.timeUnit}` : ""}${limits}`, table, { class: "note" });
   const head = make("tr", "", make("thead", "", table));
   columns.forEach(([name]) => make("th", name, head, { scope: "col" }));
   const body = make("tbody", "", table);
@@ -69,10 +75,17 @@ function showHorizons(leaf) {
 function readOut(time) {
   const leaf = data.leaves[shown];
   const parts = [];
+  if (leaf && leaf.parts.length) {
+    const start = data.stacked ? 0 : 1;
+    for (const part of leaf.parts) {
+      if (time <= part.last) parts.push(`${part.label} ${percent(valueAt(part.times, part.survival, time, start))}`);
+    }
+    return `At ${withUnit(String(Number(time.toPrecision(3))))}: ${parts.join(", ")}`;
+  }
   if (leaf && time > leaf.last) parts.push("nobody of this leaf is left at risk");
   else if (leaf) {
     const at = (values) => percent(valueAt(leaf.times, values, time));
-    const limits = leaf.lower.length ? ` (${data.level} CI ${at(leaf.lower)} to ${at(leaf.upper)})` : "";
+    const limits = leaf.lower.length && !leaf.limits.length ? ` (${data.level} CI ${at(leaf.lower)} to ${at(leaf.upper)})` : "";
     parts.push(`this leaf ${at(leaf.survival)}${limits}`);
     const seen = leaf.observed;
     if (seen) parts.push(`observed ${percent(valueAt(seen.times, seen.survival, time))}`);
@@ -109,7 +122,8 @@ function show(node) {
   const heading = byId("detail-heading");
   const title = leaf ? leaf.name : node === 0 ? "all rows" : `${leavesBelow(node).length} leaves together`;
   heading.textContent = title[0].toUpperCase() + title.slice(1);
-  if (leaf) heading.prepend(make("i", "", null, { class: "surtree-dot", style: `--risk:${leaf.colour}` }));
+  const dot = leaf && itemOf.get(node).querySelector(".surtree-dot");
+  if (dot) heading.prepend(dot.cloneNode());
   const rules = byId("detail-path");
   rules.replaceChildren(...path.slice(1).map((step) => make("li", data.nodes[step].rule)));
 
@@ -120,16 +134,24 @@ function show(node) {
   drawDetail();
 }
 
+/** Hide or show what is below a split. */
+function fold(node, closed) {
+  const item = itemOf.get(node);
+  if (data.nodes[node].left === undefined) return;
+  item.classList.toggle("closed", closed);
+  item.setAttribute("aria-expanded", String(!closed));
+}
+
 function select(node) {
+  pathTo(node).slice(0, -1).forEach((place) => fold(place, false));
   itemOf.get(selected).removeAttribute("aria-selected");
   itemOf.get(selected).tabIndex = -1;
   selected = node;
   itemOf.get(node).setAttribute("aria-selected", "true");
   itemOf.get(node).tabIndex = 0;
+  sheet.classList.toggle("follow", node !== 0);
   show(node);
 }
-
-const sheet = byId("detail");
 
 /** On a small screen the group is a sheet over the page: what it is about stays in view. */
 function openSheet(open) {
@@ -142,6 +164,8 @@ byId("close").addEventListener("click", () => {
   itemOf.get(selected).focus({ preventScroll: true });
 });
 
+const visible = (item) => !item.parentElement.closest(".closed");
+
 function nodeOf(event) {
   const card = event.target.closest(".surtree-node");
   return card ? Number(card.parentElement.dataset.node) : null;
@@ -152,7 +176,12 @@ tree.addEventListener("click", (event) => {
   if (node === null) return;
   select(node);
   itemOf.get(node).focus({ preventScroll: true });
+  event.target.closest(".surtree-node").scrollIntoView({ block: "nearest" });
   openSheet(true);
+});
+tree.addEventListener("dblclick", (event) => {
+  const node = nodeOf(event);
+  if (node !== null) fold(node, !itemOf.get(node).classList.contains("closed"));
 });
 tree.addEventListener("pointerover", (event) => {
   const node = nodeOf(event);
@@ -162,15 +191,16 @@ tree.addEventListener("pointerleave", () => {
   if (shown !== selected) show(selected);
 });
 tree.addEventListener("keydown", (event) => {
+  if (event.key === "-" || event.key === "+") fold(selected, event.key === "-");
   const place = items.indexOf(itemOf.get(selected));
   const { left } = data.nodes[selected];
   const move = {
-    ArrowDown: () => items[place + 1],
-    ArrowUp: () => items[place - 1],
-    ArrowRight: () => itemOf.get(left),
+    ArrowDown: () => items.slice(place + 1).find(visible),
+    ArrowUp: () => items.slice(0, place).findLast(visible),
+    ArrowRight: () => [itemOf.get(left)].find((item) => item && visible(item)),
     ArrowLeft: () => itemOf.get(parentOf.get(selected)),
     Home: () => items[0],
-    End: () => items.at(-1),
+    End: () => items.findLast(visible),
     Enter: () => items[place],
     " ": () => items[place],
   }[event.key];
@@ -240,6 +270,7 @@ function tell(result) {
   const box = byId("answer");
   box.replaceChildren();
   byId("show").hidden = !result.done;
+  byId("link").hidden = !result.done;
   if (!result.done) {
     const next = data.fields[data.nodes[result.place].field].name;
     make("p", `Next: ${next}. So far ${leavesBelow(result.place).length} groups are possible.`, box);
@@ -247,17 +278,29 @@ function tell(result) {
   }
   const leaf = data.leaves[result.place];
   const node = data.nodes[result.place];
+  const unit = data.timeUnit ? ` ${data.timeUnit}` : "";
   const text = make("p", "", box);
   make("strong", leaf.name[0].toUpperCase() + leaf.name.slice(1), text);
   text.append(`: ${leaf.text}`);
-  if (leaf.horizons.length) {
+  if (leaf.parts.length) {
+    const times = leaf.horizons.map((row) => row.time);
+    leaf.parts.forEach((part) => {
+      const chances = part.values.map((value, place) => `${withLimits(...value)} at ${times[place]}`);
+      if (chances.length) make("p", `${part.label}: ${data.curveName} ${chances.join(", ")}${unit}.`, box);
+    });
+  } else if (leaf.horizons.length) {
     const chances = leaf.horizons.map((row) => {
       const limits = row.lower === undefined ? "" : ` (${percent(row.lower)} to ${percent(row.upper)})`;
       return `${percent(row.survival)}${limits} at ${row.time}`;
     });
     const limited = leaf.horizons.some((row) => row.lower !== undefined);
-    const brackets = limited ? ` In brackets: ${data.level} CI.` : "";
-    make("p", `Survival ${chances.join(", ")}${data.timeUnit ? ` ${data.timeUnit}` : ""}.${brackets}`, box);
+    const brackets = limited ? ` In brackets: ${data.limitsName}.` : "";
+    make("p", `Survival ${chances.join(", ")}${unit}.${brackets}`, box);
+  }
+  drawPeople(leaf, box);
+  if (data.doubt) make("p", data.doubt, box, { class: "caveat" });
+  if (leaf.again && leaf.again !== "reproduced") {
+    make("p", `Other samples of such people have this group again only in part: it is ${leaf.again}.`, box, { class: "caveat" });
   }
   const events = leaf.none ? "No event" : `Only ${counted(node.events, "event")}`;
   const few = leaf.none || leaf.few ? ` ${events} among them: very unsure.` : "";
@@ -269,6 +312,119 @@ function tell(result) {
     { class: "caveat" },
   );
 }
+
+const withLimits = (value, lower, upper) =>
+  percent(value) + (lower === undefined ? "" : ` (${percent(lower)} to ${percent(upper)})`);
+
+/** Of 100 such people, how many have had no event by a time in the middle; of arms, each of them. */
+function drawPeople(leaf, box) {
+  const { parts, horizons } = leaf;
+  const place = Math.ceil(horizons.length / 2) - 1;
+  if (place < 0) return;
+  const known = parts.filter((part) => part.values[place]);
+  let groups = [["", [["", horizons[place].survival, leaf.colour]]]];
+  if (parts.length && data.stacked) {
+    groups = [["", known.map((part) => [part.label, part.values[place][0], part.colour])]];
+  } else if (parts.length) {
+    groups = known.map((part) => [`${part.label}: `, [["", part.values[place][0], part.colour]]]);
+  }
+  const row = make("div", "", box, { class: "people" });
+  for (const [name, shares] of groups) {
+    const figure = make("figure", "", row);
+    let filled = 0;
+    const counts = shares.map(([label, share, colour]) => {
+      const end = Math.min(filled + Math.round(100 * share), 100);
+      const part = { label, colour, from: filled, to: end };
+      filled = end;
+      return part;
+    });
+    const end = data.stacked ? "have had an event" : "have had no event";
+    const text = `${name}of 100 such people, ${filled} ${end} by ${withUnit(String(horizons[place].time))}`;
+    const svg = element("svg", { viewBox: "0 0 100 100", role: "img", "aria-label": text }, figure);
+    for (let one = 0; one < 100; one += 1) {
+      const part = counts.find(({ from, to }) => one >= from && one < to);
+      const at = { x: 10 * (one % 10) + 1, y: 10 * Math.floor(one / 10) + 1, width: 8, height: 8, rx: 4 };
+      element("rect", { ...at, class: part ? "person" : "other", style: part ? `--risk:${part.colour}` : "" }, svg);
+    }
+    make("figcaption", text[0].toUpperCase() + text.slice(1), figure);
+  }
+}
+
+/* Answers in the address, so that a link leads to the group of a person. */
+
+function linkText() {
+  const given = data.fields.map((_, place) => {
+    const field = form.querySelector(`[data-field="${place}"]`);
+    if (field.querySelector("input[type=checkbox]")?.checked) return "-";
+    const radio = field.querySelector("input[type=radio]:checked + span");
+    if (radio) return encodeURIComponent(radio.textContent);
+    const [option] = field.querySelector("select")?.selectedOptions ?? [];
+    if (option) return option.value && encodeURIComponent(option.textContent);
+    return field.querySelector("input[type=number]")?.value ?? "";
+  });
+  return `#q=${given.join(",")}`;
+}
+
+function readLink() {
+  if (!location.hash.startsWith("#q=")) return;
+  location.hash.slice(3).split(",").forEach((text, place) => {
+    const field = form.querySelector(`[data-field="${place}"]`);
+    if (!field || !text) return;
+    const value = decodeURIComponent(text);
+    const number = field.querySelector("input[type=number]");
+    const missing = field.querySelector("input[type=checkbox]");
+    if (missing && text === "-") missing.checked = true;
+    else if (number) number.value = value;
+    const same = (one) => one.textContent === value;
+    const radio = [...field.querySelectorAll("input[type=radio] + span")].find(same);
+    if (radio) radio.previousElementSibling.checked = true;
+    const option = [...field.querySelectorAll("option")].find(same);
+    if (option) option.selected = true;
+  });
+  byId("questions").scrollIntoView();
+}
+
+byId("link").addEventListener("click", () => {
+  location.hash = linkText();
+  navigator.clipboard?.writeText(location.href).catch(() => {});
+});
+
+/* Pictures and tables as files. */
+
+function save(text, name, type) {
+  const href = URL.createObjectURL(new Blob([text], { type }));
+  make("a", "", null, { href, download: name }).click();
+}
+
+function saveSvg(svg, name) {
+  const copy = svg.cloneNode(true);
+  const drawn = [...svg.querySelectorAll("*")];
+  [...copy.querySelectorAll("*")].forEach((part, place) => {
+    const style = getComputedStyle(drawn[place]);
+    for (const key of ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font", "visibility"]) {
+      part.style.setProperty(key, style.getPropertyValue(key));
+    }
+  });
+  copy.setAttribute("width", svg.clientWidth);
+  save(new XMLSerializer().serializeToString(copy), name, "image/svg+xml");
+}
+
+function tableText(table) {
+  const quoted = (cell) => `"${cell.innerText.replaceAll('"', '""').replace(/\s+/g, " ").trim()}"`;
+  return [...table.rows].map((row) => [...row.cells].map(quoted).join(",")).join("\n");
+}
+
+byId("save-svg").addEventListener("click", () => saveSvg(byId("curves").querySelector("svg"), "curves.svg"));
+document.querySelectorAll("main section[id]").forEach((section) => {
+  if (!section.querySelector(".scroll > table")) return;
+  const button = make("button", "CSV", null, { type: "button", class: "save", "aria-label": "Save the tables of this part as CSV" });
+  section.querySelector("h2").after(button);
+  button.addEventListener("click", () => {
+    const tables = [...section.querySelectorAll(".scroll > table")].map(tableText);
+    save(tables.join("\n\n"), `${section.id}.csv`, "text/csv");
+  });
+});
+addEventListener("beforeprint", () => document.querySelectorAll("#tree-section details").forEach((one) => { one.open = true; }));
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -335,6 +491,9 @@ function arrange() {
   const column = room / Math.max(depth, 1);
   tree.classList.toggle("wide", depth > 0 && column >= 8.5);
   tree.style.setProperty("--column", `${Math.min(column, 15)}rem`);
+  // No wider than its rules: the eye must find from a rule to its curve.
+  const wide = 8 + 38 + (Math.min(column, 15) + 1.6) * Math.max(depth - 1, 0);
+  tree.parentElement.style.setProperty("--wide", `${wide}rem`);
 }
 
 let width = 0;
@@ -348,5 +507,7 @@ new ResizeObserver(() => {
 }).observe(document.body);
 
 arrange();
-select(0);
-ask();
+data.nodes.forEach((_, node) => fold(node, false));
+readLink();
+const answered = ask();
+select(answered.done ? answered.place : 0);

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from surtree.cuts.cut import Cut
@@ -26,12 +26,27 @@ _BREAK = re.compile(
 
 def rule_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> list[str]:
     """Return, for each node, what holds for its rows and not for those of its sibling."""
-    labels = labels or Labels()
     texts = ["all rows"] * tree.n_nodes
-    for node, cut in tree.worded_cuts.items():
-        no, yes = labels.rules(cut, None if whole else _shortened(labels.labelled(cut)))
-        texts[tree.left[node]], texts[tree.right[node]] = no, yes
+    for node, _, *sides in _sides(tree, labels or Labels(), whole=whole):
+        texts[tree.left[node]], texts[tree.right[node]] = sides
     return texts
+
+
+def question_texts(tree: Tree, labels: Labels) -> tuple[dict[int, str], list[str]]:
+    """Return what each split asks about, and, for each node, the answer that leads to it."""
+    asked, answers = {}, ["all rows"] * tree.n_nodes
+    for node, name, *sides in _sides(tree, labels, whole=False):
+        asked[node] = name
+        no, yes = (rule.removeprefix(f"{name} ").removeprefix("is ") for rule in sides)
+        answers[tree.left[node]], answers[tree.right[node]] = no, yes
+    return asked, answers
+
+
+def _sides(tree: Tree, labels: Labels, *, whole: bool) -> Iterator[tuple[int, str, str, str]]:
+    """Yield each split, the name of its column, and what holds on both sides."""
+    for node, cut in tree.worded_cuts.items():
+        shown = labels.labelled(cut) if whole else _shortened(labels.labelled(cut))
+        yield node, shown.shown_name, *labels.rules(cut, shown)
 
 
 def leaf_texts(tree: Tree, labels: Labels | None = None, *, whole: bool = False) -> dict[int, str]:

@@ -13,6 +13,7 @@ from surtree._support.compiled import count_risk, count_steps
 from surtree._support.exact import Terms
 from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
+from surtree.words.printed import Printed
 
 Positions = NDArray[np.intp]
 
@@ -34,8 +35,8 @@ def from_each_on(parts: Floats) -> Floats:
 _NEXT_TO_NONE = 2.0**-40
 
 
-@dataclass(frozen=True, eq=False)
-class Baseline(ArrayValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class Baseline(Printed, ArrayValue):
     """The Nelson-Aalen estimate of the cumulative hazard that all rows share.
 
     Parameters

@@ -21,14 +21,15 @@ from surtree.tree.at_risk import (
     read_counts,
     save_counts,
 )
+from surtree.words.printed import Printed
 from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
 
 
-@dataclass(frozen=True, eq=False)
-class Arms(ArrayValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class Arms(Printed, ArrayValue):
     """What a tree keeps of the arms of a trial.
 
     Parameters

@@ -17,6 +17,7 @@ from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import EventCounts
 from surtree.survival.step_function import round_times
+from surtree.words.printed import Printed
 
 Integers = NDArray[np.int32]
 
@@ -26,8 +27,8 @@ CENSORED_PLACES = 500
 _COUNTS = ("step", "at_risk", "deaths", "round_at_risk")
 
 
-@dataclass(frozen=True, eq=False)
-class AtRiskCounts(ArrayValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class AtRiskCounts(Printed, ArrayValue):
     """The at-risk counts of a leaf: enough for its product-limit curve, without the rows.
 
     They are run-length encoded: what is at risk is kept at the event times of all rows where it

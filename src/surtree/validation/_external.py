@@ -39,13 +39,14 @@ from surtree.validation._measures import Measure, observed_curves
 from surtree.validation._predictions import has_tree, predict
 from surtree.validation._rows import JudgedRows, judged
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
+from surtree.words.printed import Printed
 
 # Why a measure of a lazy table has no limits.
 _LAZY = "it needs the rows of the lazy table, so collect it first"
 
 
-@dataclass(frozen=True)
-class Evaluation:
+@dataclass(frozen=True, repr=False)
+class Evaluation(Printed):
     """How well a fitted model predicts new data.
 
     Parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -29,6 +29,8 @@ from surtree.metrics.reason import Score
 from surtree.outcomes.measures import Predictions, pool
 from surtree.solver.verbose import counting, quiet
 from surtree.survival.confidence import LEVEL, require_level
+from surtree.survival.step_function import round_horizons
+from surtree.tree.tree import Tree
 from surtree.validation._by_group import GroupPerformance
 from surtree.validation._corrections import Interval, correct, mean_of_known
 from surtree.validation._measures import Measure, observed_curves
@@ -45,13 +47,21 @@ from surtree.validation._rows import (
     judged,
     require_fit_parameters,
 )
-from surtree.validation._stability import column_uses, jaccard, leaf_stabilities
+from surtree.validation._stability import (
+    FEWEST_SAMPLES,
+    LeafStability,
+    column_uses,
+    jaccard,
+    leaf_stabilities,
+)
 from surtree.validation.results import Method, Repetitions, Validation
 
 # How many predictions are kept for calibration and stability; of more rows, some are drawn.
 _MOST_KEPT = 5_000_000
 # How often the predictions of folds are drawn for intervals, over all repetitions.
 _DRAWS = 200
+# At how many times, and for how many of its rows, limits of the curve of a leaf are found.
+_CURVE_TIMES, _LEAF_ROWS = 20, 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +281,7 @@ def validate(
     )
     curve, decision = _honest_curves(rows, repetitions, level, predicted.cause)
     trees = [one.tree for one in repetitions.models if isinstance(one, FittedTree)]
-    return Validation(
+    result = Validation(
         method=method,
         measures=_measures(method, rows, rows.scores(predicted), repetitions, level),
         horizons=tuple(rows.times.horizons.tolist()),
@@ -300,6 +310,34 @@ def validate(
         causes=predicted.causes,
         groups=done[0].by_group,
         repetitions=repetitions,
+    )
+    if (
+        predicted.leaf is None
+        or fitted.tree_.outcome.is_several
+        or method not in ("632+", "optimism")
+    ):
+        return result
+    return replace(result, leaves=_with_limits(result, fitted.tree_, rows, predicted.leaf))
+
+
+def _with_limits(
+    result: Validation, tree: Tree, rows: JudgedRows, leaf: Positions
+) -> tuple[LeafStability, ...]:
+    """Return the leaves with limits of the survival of their rows: the mean over some of them."""
+    if result.n_repetitions < FEWEST_SAMPLES or not tree.last_event:
+        return result.leaves
+    end = tree.last_event
+    even = np.linspace(0.0, end, _CURVE_TIMES + 1)[1:].tolist()
+    times = sorted({*even, *round_horizons(end), *(t for t in result.horizons if t <= end)})
+    of_leaf = [np.flatnonzero(leaf == position) for position in range(tree.n_leaves)]
+    drawn = [one[:: -(-one.size // _LEAF_ROWS) or 1] for one in of_leaf]
+    X = rows.given.take(np.concatenate(drawn)).X
+    limits = np.stack(result.survival_interval(X, times))
+    ends = np.cumsum([one.size for one in drawn])[:-1]
+    parts = dict(zip(tree.leaves.tolist(), np.split(limits, ends, axis=1), strict=True))
+    return tuple(
+        replace(one, limits=tuple(zip(times, *parts[one.leaf].mean(axis=1).tolist(), strict=True)))
+        for one in result.leaves
     )
 
 

@@ -77,6 +77,9 @@ class LeafStability:
     lower, upper : float
         Between which the trees of samples see the survival of a row of this leaf; the mean over
         its rows.
+    limits : tuple of (time, lower, upper)
+        Limits of the survival of its rows over time: the mean of `Validation.survival_interval`.
+        There are none with fewer than 20 samples, with folds, and of causes or arms.
 
     Examples
     --------
@@ -94,6 +97,14 @@ class LeafStability:
     survival: float
     lower: float
     upper: float
+    limits: tuple[tuple[float, float, float], ...] = ()
+
+    def limits_at(self, time: float) -> tuple[float, float]:
+        """Return the limits of survival at a time, NaN where they are not known."""
+        if not self.limits or time > self.limits[-1][0]:
+            return np.nan, np.nan
+        times, lower, upper = np.array([(0.0, 1.0, 1.0), *self.limits]).T
+        return float(np.interp(time, times, lower)), float(np.interp(time, times, upper))
 
     @property
     def words(self) -> str:

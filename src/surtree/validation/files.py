@@ -81,7 +81,8 @@ validation_format = record(
         "leaves": list_of(
             record(
                 {"leaf": _count, "jaccard": _share}
-                | dict.fromkeys(("survival", "lower", "upper"), _value)
+                | dict.fromkeys(("survival", "lower", "upper"), _value),
+                also={"limits": list_of(list_of(_value))},
             )
         ),
         "instability": _value,
@@ -195,7 +196,7 @@ def read_validation(saved: dict[str, Any] | None) -> Validation | None:
         "columns": tuple(
             ColumnUse(**one | {"thresholds": tuple(one["thresholds"])}) for one in saved["columns"]
         ),
-        "leaves": tuple(LeafStability(**_numbers(one)) for one in saved["leaves"]),
+        "leaves": tuple(map(_read_leaf, saved["leaves"])),
         "horizons": tuple(saved["horizons"]),
         "interval": None if interval is None else tuple(interval),
         "calibration": _read_arrays(Calibration, saved["calibration"]),
@@ -229,6 +230,13 @@ def _numbers(saved: dict[str, Any]) -> dict[str, Any]:
 
 def _number_of(value: Any) -> Any:
     return float("nan") if value is None else value
+
+
+def _read_leaf(saved: dict[str, Any]) -> LeafStability:
+    limits = tuple(tuple(map(_number_of, one)) for one in saved.get("limits", ()))
+    if any(len(one) != 3 for one in limits):
+        raise ValueError("limits of a leaf of its validation are not a time and two limits")
+    return LeafStability(**_numbers(saved) | {"limits": limits})
 
 
 def _read_measure(saved: dict[str, Any]) -> Measure:

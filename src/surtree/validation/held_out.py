@@ -11,6 +11,7 @@ from surtree._support.types import ArrayValue, Floats
 from surtree.metrics.reason import Score
 from surtree.validation.sizes import ONE_FOLD
 from surtree.words.numbers import figure
+from surtree.words.printed import Printed
 from surtree.words.quoting import printable
 
 # The scores and their names, in the order of tables.
@@ -23,8 +24,8 @@ CORRECTED = "corrected for the choice of size"
 CLEARLY = 1.2
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutScores(ArrayValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class HeldOutScores(Printed, ArrayValue):
     """Scores on held-out rows, corrected for the choice of size, an entry for each fold.
 
     Each fold fits a tree on its training rows and scores it on the others. Its size and shrinkage

@@ -22,6 +22,7 @@ from surtree.validation._stability import (
     leaf_lines,
 )
 from surtree.words.numbers import figure, limits_text, missing_figures, plural
+from surtree.words.printed import Printed
 
 Method = Literal["632+", "optimism", "folds", "groups"]
 METHODS: tuple[Method, ...] = ("632+", "optimism", "folds", "groups")
@@ -76,8 +77,8 @@ class Repetitions(ArrayValue):
     models: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Validation:
+@dataclass(frozen=True, repr=False)
+class Validation(Printed):
     """How well a way of building models predicts new data.
 
     Parameters

@@ -34,6 +34,7 @@ from surtree.verification._claim import (
     write_claim,
 )
 from surtree.words.numbers import plural
+from surtree.words.printed import Printed
 
 Outcome = Literal["confirmed", "refuted", "not checked"]
 
@@ -79,7 +80,7 @@ class VerifiedPart:
 
 
 @dataclass(frozen=True, repr=False)
-class Verification:
+class Verification(Printed):
     """The result of `verify`; ``print`` shows it.
 
     Parameters
