@@ -1,5 +1,6 @@
 """Every public result has a line for a prompt, and HTML for a notebook, without its arrays."""
 
+import re
 import warnings
 from functools import cache
 
@@ -117,6 +118,12 @@ CLASSES = [
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_a_result_is_a_line_and_html_where_it_prints_more(name):
+    if name not in instances():
+        # Results that only few models have: those with arrays must show themselves.
+        known = getattr(surtree, name)
+        arrays = re.search("Floats|NDArray", str(getattr(known, "__annotations__", "")))
+        assert not arrays or hasattr(known, "_repr_html_")
+        return
     one = instances()[name]
     line = repr(one)
     assert len(line) <= LONGEST
