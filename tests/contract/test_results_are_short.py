@@ -40,6 +40,7 @@ NO_RESULTS = {
     "EventStratifiedKFold",
     "FoldProgress",
     "FirstTree",
+    "LandmarkRows",
     "Objective",
     "PersonRanges",
     "PointsCard",
