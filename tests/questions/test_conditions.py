@@ -199,6 +199,18 @@ def test_limits_end_with_the_best_known_tree_and_a_bound(gbsg2):
     assert late.status_ == "time_limit"
 
 
+def test_of_every_threshold_there_is_a_tree_and_a_bound_in_time(gbsg2):
+    _, X, y = gbsg2
+    # The walk alone would need minutes before its first tree.
+    model = SurTree(max_splits=5, n_thresholds=None, monotone=SIGNS, time_limit=3)
+    with pytest.warns(ConvergenceWarning, match="The time limit ended the search"):
+        model.fit(X, y)
+    assert model.tree_.n_splits > 0
+    assert not any(turn.name in SIGNS for turn in model.tree_.reversals())
+    assert model.lower_bound_ <= model.loss_
+    assert model.free_loss_ <= model.loss_
+
+
 @pytest.mark.parametrize(
     ("given_", "message"),
     [

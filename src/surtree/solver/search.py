@@ -73,6 +73,16 @@ def _satisfying(
     problem: Problem, how: SearchSettings, conditions: Conditions, clock: Clock
 ) -> Solution:
     """Find the best tree of every size that satisfies conditions: the first one by its loss."""
+    known = free = None
+    left = clock.left()
+    if left is not None and longest(problem.binned) > FEW_THRESHOLDS:
+        # All trees may be too many: first those of a few thresholds, and a bound.
+        chosen = quantiles(problem.binned, repeats(problem.sums.weight), FIRST_THRESHOLDS)
+        some = restrict(problem.binned, chosen)
+        part = Clock(left * FIRST_SHARE)
+        known = _satisfying(Problem(some.binned, problem.sums), how, conditions, part)
+        known = replace(known, topologies=tuple(map(some.original, known.topologies)))
+        free = search(problem, replace(how, conditions=None, time_limit=left * FIRST_SHARE))
     near = NearTrees(
         problem,
         how.limits,
@@ -87,12 +97,19 @@ def _satisfying(
     if not solution.gains.size:  # over before all trees were searched: a leaf satisfies all
         leaf = float(problem.sums.objective.gain(problem.sums.total))
         one = TreeTopology(*np.full((3, 1), -1, dtype=np.int32))
-        gains, bounds = np.array([leaf]), np.array([max(leaf, problem.sums.constant)])
-        return replace(solution, gains=gains, gain_bounds=bounds, topologies=(one,))
+        bounds = np.array([problem.sums.constant]) if free is None else free.gain_bounds
+        solution = replace(
+            solution,
+            gains=np.full(bounds.size, leaf),
+            gain_bounds=np.maximum(bounds, leaf),
+            topologies=(one,) * bounds.size,
+            free_gains=None if free is None else free.gains,
+        )
+        return best_of(solution, known)
     ended = near.is_full and solution.status == "optimal"
     depth = how.limits.max_depth if solution.status == "optimal" and not ended else 0
     return replace(
-        solution,
+        best_of(solution, known),
         status="memory_limit" if ended else solution.status,
         proven_depth=depth,
         free_gains=near.free_gains,
