@@ -142,7 +142,7 @@ def test_what_cannot_be_is_refused(model):
         recalibrate(model, X[NEW], Y[NEW], method="all")
     with pytest.raises(ValueError, match="shrinkage"):
         recalibrate(model, X[NEW], Y[NEW], shrinkage=-1)
-    with pytest.raises(TypeError, match="causes and arms"):
+    with pytest.raises(TypeError, match="none or several"):
         recalibrate(CompetingRisksTree(1).fit(*load_melanoma()), *load_melanoma())
     stump = SurTree(max_depth=0).fit(X[OLD], Y[OLD])
     with pytest.raises(ValueError, match="two leaves of different risk"):

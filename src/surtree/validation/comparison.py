@@ -269,11 +269,13 @@ def compare(
 
 
 def _require_one_event(model: Any) -> None:
-    """Raise an error where a model has arms, which are judged otherwise; y tells causes."""
-    if "treatment" in signature(last_step(model).model.fit).parameters:
+    """Raise an error where a model has arms or causes, which are judged otherwise."""
+    last = last_step(model).model
+    has_arms = "treatment" in signature(last.fit).parameters
+    if has_arms or "causes" in last.get_params(deep=False):
         raise ValueError(
-            f"compare judges models of one event, and {type(model).__name__} has arms: validate "
-            "judges it alone."
+            f"compare judges models of one event, and {type(model).__name__} has "
+            f"{'arms' if has_arms else 'causes'}: validate judges it alone."
         )
 
 

@@ -83,9 +83,8 @@ def recalibrate(
     fitted = chosen_model(model)
     if not hasattr(fitted, "path_") or fitted.tree_.outcome.is_several:
         raise TypeError(
-            f"model must be a fitted tree of one event, a SurTree or SurTreeCV; got "
-            f"{type(fitted).__name__}. Of causes and arms, each hazard would need events of its "
-            "own: fit the model on all rows together."
+            "recalibrate adapts one hazard, that of a SurTree, SurTreeCV or TaughtTree, and "
+            f"{type(fitted).__name__} has none or several: fit it anew, on all rows together."
         )
     if method not in RECALIBRATIONS:
         raise ValueError(f"method must be one of {RECALIBRATIONS}; got {method!r}.")
