@@ -150,6 +150,8 @@ def fit(
     of_persons = ("--id", "--group") if tune or search.validate else ("--id",)
     training = read_training(data, target, asked, form, of_persons=of_persons, quiet=json)
     X, survival = training.X, training.survival
+    if survival.cause_names is not None and outputs.cause_name is None:
+        outputs = replace(outputs, cause_name=survival.cause_names)
     outputs.require_causes(survival)
     compared = other.compared(X, survival, tree.max_depth)
     if len(target.time_columns(training.frame)) > 1 and words.time_unit is None:

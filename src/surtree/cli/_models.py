@@ -78,7 +78,8 @@ def read_outcomes(
 ) -> tuple[pl.DataFrame, Survival]:
     _require_outcome(model, target)
     frame = target.complete_rows(read_rows(path, model, form).frame)
-    return conform(frame, model, for_search=for_search), read_survival(frame, target)
+    survival = read_survival(frame, target).named_as(getattr(model, "cause_names_", None))
+    return conform(frame, model, for_search=for_search), survival
 
 
 def _require_outcome(model: Any, target: TargetColumns) -> None:

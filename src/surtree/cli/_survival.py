@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from shlex import quote
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from surtree.cli._options import TreeOptions
 from surtree.data.causes import read_cause_target
 from surtree.data.persons import read_persons
 from surtree.data.target import RowsError, read_target, read_weights, require_events
-from surtree.data.target_array import make_target
+from surtree.data.target_array import cause_target, make_target
 from surtree.data.target_columns import code_word, read_event_codes
 from surtree.reading.columns import WORDS, Reading, read_column, require_columns
 from surtree.reading.errors import UserError, failures
@@ -52,7 +52,8 @@ class TargetColumns:
     cause: str | None = option(
         "Instead of --event, for competing risks: a column of whole numbers, 0 where a row is "
         "censored and else the cause; or a column and the causes that the tree is to tell apart, "
-        "as in status=1.",
+        "as in status=1; or a column of texts and those that are causes, as in event=pcm,death: "
+        "rows of any other text are censored.",
         metavar="COLUMN[=CAUSE,...]",
     )
     entry: str | None = option(
@@ -182,6 +183,7 @@ class Survival:
     id: NDArray[Any] | None = None  # whose row it is
     # With competing risks, the causes that the tree is to tell apart; none for all of them.
     causes: tuple[int, ...] | None = None
+    cause_names: dict[int, str] | None = None  # where the column of causes holds texts
     group: NDArray[Any] | None = None  # rows with the same value stay together
     arm: NDArray[Any] | None = None  # in a trial, the arm of each row
 
@@ -191,6 +193,20 @@ class Survival:
         given = {"y": self.y, "sample_weight": self.weight, "entry": self.entry}
         given |= {"id": self.id, "treatment": self.arm}
         return {name: value for name, value in given.items() if value is not None}
+
+    def named_as(self, names: Mapping[int, str] | None) -> Survival:
+        """Return the same causes, by the numbers that a model has for their names."""
+        if self.cause_names is None:
+            return self
+        number = {name: cause for cause, name in (names or {}).items()}
+        absent = [name for name in self.cause_names.values() if name not in number]
+        if absent:
+            known = ", ".join(number) or "numbers without names"
+            raise UserError(f"the model has no cause {absent[0]!r}; its causes are {known}")
+        y = self.y.copy()
+        for own, name in self.cause_names.items():
+            y["cause"][self.y["cause"] == own] = number[name]
+        return replace(self, y=y, cause_names=None)
 
     @property
     def event(self) -> NDArray[np.bool_]:
@@ -210,12 +226,19 @@ class Survival:
 
 def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
     event_column, values = target.event_and_values(frame)
-    causes = None if target.cause is None else _chosen_causes(event_column, values)
+    causes, names = None, None
+    if target.cause is not None and frame[event_column].dtype.is_numeric():
+        causes = _chosen_causes(event_column, values)
+    elif target.cause is not None:
+        causes, names = (), _text_causes(frame[event_column], values)
     times = _with_zeros(_times(frame, target.time_columns(frame)), target)
     if target.cause is None:
         y = make_target(_events(frame[event_column], values), times)
-    else:
+    elif names is None:
         y = _cause_target(frame[event_column], times)
+    else:
+        with failures(ValueError):
+            y = cause_target(frame[event_column].cast(pl.String), [*names.values()], times)
     entries = None if target.entry is None else _numbers(frame[target.entry])
     weights = None if target.weight is None else _numbers(frame[target.weight])
     about = {"y": target.time, "entry": str(target.entry), "sample_weight": str(target.weight)}
@@ -248,7 +271,7 @@ def read_survival(frame: pl.DataFrame, target: TargetColumns) -> Survival:
     if target.treatment is not None:
         arms = read_column(frame[target.treatment], Reading("categorical")).to_numpy()
     columns = frozenset(target.roles(frame))
-    return Survival(y, entries, weights, columns, persons, causes, groups, arms)
+    return Survival(y, entries, weights, columns, persons, causes, names, groups, arms)
 
 
 def _require_persons_in_groups(frame: pl.DataFrame, id: str, group: str) -> None:
@@ -299,6 +322,21 @@ def _cause_target(series: pl.Series, time: Floats) -> NDArray[np.void]:
     y = np.empty(len(time), dtype=[("cause", np.int64), ("time", np.float64)])
     y["cause"], y["time"] = cause, time
     return y
+
+
+def _text_causes(series: pl.Series, values: list[str]) -> dict[int, str]:
+    """Return the causes among the texts of a column, numbered in the order that they are given."""
+    present = sorted({str(one) for one in series.drop_nulls().to_list()})
+    if not values:
+        raise UserError(
+            f"column {series.name!r} holds texts: say which are causes, as in --cause "
+            f"{quote(series.name)}={','.join(map(quote, present[-2:]))}; rows of others are "
+            f"censored ({', '.join(present[:6])})"
+        )
+    others = [text for text in present if text not in values]
+    if others:
+        say(f"column {series.name!r}: rows of {', '.join(map(repr, others[:6]))} are censored")
+    return dict(enumerate(values, start=1))
 
 
 def _chosen_causes(column: str, values: list[str]) -> tuple[int, ...]:

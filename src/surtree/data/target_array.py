@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import narwhals as nw
@@ -35,9 +36,40 @@ def make_target(event: NDArray[np.bool_], time: Floats) -> NDArray[np.void]:
     return target
 
 
+def cause_target(codes: Any, causes: Sequence[Any], time: Floats) -> NDArray[np.void]:
+    """Return the number of each row's cause in the given order, 0 for others, with times."""
+    texts = [None if code is None or code != code else str(code) for code in _cells(codes)]
+    names = [str(cause) for cause in causes]
+    if len(set(names)) < len(names):
+        raise ValueError(f"causes has a name twice: {', '.join(names)}")
+    if len(texts) != len(time):
+        raise ValueError(f"cause has {len(texts)} rows, and there are {len(time)} times")
+    absent = [name for name in names if name not in texts]
+    if absent:
+        held = ", ".join(sorted({text for text in texts if text is not None})[:8])
+        raise ValueError(f"no row has the cause {absent[0]!r}; the column holds {held}")
+    if None in texts:
+        raise ValueError(
+            f"cause has no value in {texts.count(None)} of {len(texts)} rows (the first is row "
+            f"{texts.index(None)}, counted from 0): drop them, or write that they are censored"
+        )
+    number = {name: position for position, name in enumerate(names, start=1)}
+    rows = np.empty(len(time), dtype=[("cause", np.int64), ("time", np.float64)])
+    rows["cause"], rows["time"] = [number.get(str(text), 0) for text in texts], time
+    return rows
+
+
+def _cells(values: Any) -> list[Any]:
+    if nw.dependencies.is_into_series(values):
+        return list(nw.from_native(values, series_only=True).to_list())
+    return list(np.asarray(values, dtype=object).tolist())
+
+
 def target(
     *,
-    event: ArrayLike,
+    event: ArrayLike | None = None,
+    cause: Any = None,
+    causes: Sequence[Any] | None = None,
     time: ArrayLike | None = None,
     start: Any = None,
     end: Any = None,
@@ -50,6 +82,10 @@ def target(
     event : array-like of shape (n_rows,), or True
         Whether the event happened, else the row is censored: booleans, or 0 and 1. For other
         codes compare: ``event=status == "dead"``. True: every row has an event.
+    cause, causes : array-like of shape (n_rows,), and a list, optional
+        In place of ``event``, for `CompetingRisksTree`: what ended the time of each row, such as a
+        text, and which of its values are causes. They are numbered in this order, from 1; rows of
+        any other value are censored.
     time : array-like of shape (n_rows,), optional
         When it happened, or when the row was last seen: numbers or time differences.
     start, end : date, or array-like of shape (n_rows,), optional
@@ -62,7 +98,8 @@ def target(
     Returns
     -------
     structured array of shape (n_rows,)
-        The fields ``event`` (boolean) and ``time``, as scikit-survival has them.
+        The fields ``event`` (boolean) and ``time``, as scikit-survival has them; of causes the
+        fields ``cause`` (0 where censored) and ``time``.
 
     Examples
     --------
@@ -71,6 +108,12 @@ def target(
     >>> y = target(event=[one == "dead" for one in status], time=[3.5, 7.0, 1.0])
     >>> y["event"], y["time"]
     (array([ True, False,  True]), array([3.5, 7. , 1. ]))
+
+    Of causes as texts:
+
+    >>> y = target(cause=["pcm", "censor", "death"], causes=["pcm", "death"], time=[5, 9, 7])
+    >>> y["cause"]
+    array([1, 0, 2])
 
     Of dates:
 
@@ -88,6 +131,10 @@ def target(
         raise ValueError("give time, or both start and end")
     else:
         times = _between(start, end) / _DAYS[unit or "days"]
+    if (event is None) == (cause is None) or (cause is None) != (causes is None):
+        raise ValueError("give either event, or cause and causes")
+    if cause is not None and causes is not None:
+        return cause_target(cause, causes, times)
     events = np.full(len(times), True) if event is True else read_event(read_one("event", event))
     if len(events) != len(times):
         raise ValueError(f"event has {len(events)} rows, and there are {len(times)} times")
