@@ -59,6 +59,11 @@ def test_import_leaves_heavy_modules_alone(step, imported):
     assert (imported[step] - imported["sklearn"]) & HEAVY == set()
 
 
+def test_a_fit_imports_no_room_that_it_does_not_need(imported):
+    rooms = {"averages", "effects", "model_selection", "questions", "verification"}
+    assert not {f"surtree.{room}" for room in rooms} & imported["surtree"]
+
+
 def test_what_comes_late_is_found(imported):
     assert not {"surtree.report", "surtree.datasets"} & imported["estimators"]
     assert {"surtree.report", "sklearn.model_selection"} <= imported["late names"]
