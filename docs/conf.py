@@ -27,6 +27,7 @@ extensions = [
 # Pages whose code runs when the site is built. All of it: a block that must not run is no example.
 executed_pages = [
     "index",
+    "gallery",
     "start/*",
     "recipes/*",
     "studies/*",
@@ -52,6 +53,18 @@ pygments_style, pygments_dark_style = "friendly", "github-dark"
 html_title = f"surtree {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_favicon = "_static/favicon.svg"
+# What search engines and shared links show.
+_SAYS = "Survival trees that are proven to be optimal, with honest performance on new data."
+myst_html_meta = {
+    "description": _SAYS,
+    "keywords": "survival tree, optimal decision tree, stability, C-index, overfitting, risk groups,"
+    " nomogram, competing risks, treatment effects, Kaplan-Meier",
+    "property=og:title": "surtree",
+    "property=og:description": _SAYS,
+    "property=og:image": "_static/card.png",
+    "name=twitter:card": "summary_large_image",
+}
 templates_path = ["_templates"]
 html_copy_source = False
 html_show_copyright = False

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, sync_playwright
 
 from surtree import CompetingRisksTree
 from surtree.datasets import load_melanoma
@@ -39,8 +39,18 @@ def main() -> None:
                 page.evaluate("scrollTo(0, 0)")
                 page.wait_for_timeout(500)
                 page.screenshot(path=IMAGES / f"report-{scheme}.png")
+                _draw_hero(browser, Path(directory) / "report.html", scheme)
             browser.close()
     _draw_incidence()
+
+
+def _draw_hero(browser: Browser, report: Path, scheme: str) -> None:
+    """Take a picture of the tree that can be read on a phone, too."""
+    page = browser.new_page(
+        viewport={"width": 640, "height": 900}, color_scheme=scheme, device_scale_factor=2
+    )
+    page.goto(report.as_uri())
+    page.locator(".surtree").first.screenshot(path=IMAGES / f"hero-{scheme}.png")
 
 
 def _draw_incidence() -> None:
