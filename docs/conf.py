@@ -58,8 +58,8 @@ html_favicon = "_static/favicon.svg"
 _SAYS = "Survival trees that are proven to be optimal, with honest performance on new data."
 myst_html_meta = {
     "description": _SAYS,
-    "keywords": "survival tree, optimal decision tree, stability, C-index, overfitting, risk groups,"
-    " nomogram, competing risks, treatment effects, Kaplan-Meier",
+    "keywords": "survival tree, optimal decision tree, stability, C-index, overfitting, risk "
+    "groups, nomogram, competing risks, treatment effects, Kaplan-Meier",
     "property=og:title": "surtree",
     "property=og:description": _SAYS,
     "property=og:image": "_static/card.png",

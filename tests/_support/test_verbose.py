@@ -108,8 +108,10 @@ def test_the_line_ends_where_the_search_fails(capsys):
 def test_times_are_read_as_hours_and_minutes():
     now = Progress(0.5, 10.0, 5.0)
     assert search_text(now, 3725.0, None).endswith("ETA 1:02:05")
-    assert search_text(now, 3725.0, 3785.0).endswith("ETA 1:00")
+    assert search_text(now, 3725.0, 3785.0).endswith("stops in 1:00")
     assert search_text(Progress(0.0, 10.0, 5.0), 1.0, None).endswith("ETA -:--")
+    late = search_text(Progress(0.5, 10.0, 1e-10), 1.0, 31.0)
+    assert late == "loss 10  nothing proven yet  ETA 0:01"
     assert search_text(Progress(0.0, 10.0, 5.0, "pass 1"), 1.0, None) == "pass 1"
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import sys
+import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -98,8 +100,17 @@ def say(message: str) -> None:
 
 
 def show(text: str) -> None:
-    """Write a result for a person."""
-    print(terminal_text(text), flush=True)
+    """Write a result for a person; in a terminal, sentences are broken between words."""
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+    print("\n".join(wrapped(line, width) for line in terminal_text(text).split("\n")), flush=True)
+
+
+def wrapped(line: str, width: int) -> str:
+    """Return a sentence on lines of a width; lines of tables and trees stay whole."""
+    is_table = "  " in line.strip() or line.lstrip().startswith(("\u251c", "\u2502", "\u2514"))
+    if not width or len(line) <= width or is_table:
+        return line
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
 
 
 def show_source(text: str) -> None:

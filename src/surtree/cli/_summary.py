@@ -11,6 +11,7 @@ from surtree.cli._survival import Survival
 from surtree.estimators.tree import SurTree
 from surtree.fitting.conditions import condition_texts
 from surtree.model_selection.cv import SurTreeCV
+from surtree.solver.verbose import is_nothing
 from surtree.summary.findings import read_findings
 from surtree.tree.leaf_curve import FEW_EVENTS, median_limits
 from surtree.tree.resolve import cause_names_of
@@ -41,10 +42,10 @@ def certificate(model: SurTree) -> str:
         line += f"; without {' and '.join(condition_texts(model))}: {model.free_loss_:.6g}"
     if model.receipt_ is not None:
         line += f"; confirmed by a second program on {model.receipt_.date}"
-    return (
-        f"{objective.loss_name} {model.loss_:.6g}{prior}, lower bound {model.lower_bound_:.6g}, "
-        f"gap {_gap_text(model.gap_)} ({line})"
-    )
+    proof = f"lower bound {model.lower_bound_:.6g}, gap {_gap_text(model.gap_)}"
+    if model.status_ != "optimal" and is_nothing(model.lower_bound_, model.loss_):
+        proof = "nothing proven yet about the whole"
+    return f"{objective.loss_name} {model.loss_:.6g}{prior}, {proof} ({line})"
 
 
 def teacher_text(model: SurTree) -> str:

@@ -17,6 +17,8 @@ from sklearn.base import clone
 from surtree.solver.problem import Progress, ProgressHook
 
 Now = TypeVar("Now")
+# A bound that is a smaller share of the loss says nothing.
+_LEAST_BOUND = 0.001
 
 
 class Counted(Protocol):
@@ -69,10 +71,19 @@ def search_text(now: Progress, seconds: float, time_limit: float | None) -> str:
     if now.reading:
         return now.reading
     left = seconds * (1 - now.fraction) / now.fraction if now.fraction > 0 else math.inf
-    if time_limit is not None:
-        left = max(0.0, min(left, time_limit - seconds))
-    gap = (now.loss - now.lower_bound) / now.loss if now.loss > 0 else 0.0
-    return f"loss {now.loss:.6g}  bound {now.lower_bound:.6g}  gap {gap:.1%}  ETA {_clock(left)}"
+    clock = f"ETA {_clock(left)}"
+    if time_limit is not None and time_limit - seconds < left:
+        clock = f"stops in {_clock(max(0.0, time_limit - seconds))}"
+    proof = "nothing proven yet"
+    if not is_nothing(now.lower_bound, now.loss):
+        gap = (now.loss - now.lower_bound) / now.loss if now.loss > 0 else 0.0
+        proof = f"bound {now.lower_bound:.6g}  gap {gap:.1%}"
+    return f"loss {now.loss:.6g}  {proof}  {clock}"
+
+
+def is_nothing(bound: float, loss: float) -> bool:
+    """Return whether a lower bound is so small a share of the loss that it says nothing."""
+    return bound < _LEAST_BOUND * loss
 
 
 def count_text(now: Counted, noun: str) -> str:
