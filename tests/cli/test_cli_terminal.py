@@ -12,10 +12,12 @@ import pytest
 from target import TARGET, UNTUNED
 
 from surtree import SurTree
+from surtree.cli._console import wrapped
 
 # Hours of work, so that a test ends when it wants to.
 SLOW = ("--max-depth", "6", "--n-thresholds", "200")
-BAR = r"Searching .*\d+ % .*loss ([\d.]+) +bound ([\d.]+) +gap ([\d.]+)% +ETA (\S+)"
+PROOF = r"(?:bound ([\d.]+) +gap ([\d.]+)%|nothing proven yet)"
+BAR = rf"Searching .*\d+ % .*loss ([\d.]+) +{PROOF} +(?:ETA|stops in) (\S+)"
 
 
 @pytest.fixture
@@ -58,9 +60,10 @@ def joined(text):
 def test_ctrl_c_saves_the_best_tree_so_far(terminal, files):
     child = terminal("fit", "lung.csv", *UNTUNED, *SLOW, "--model", "m.json", "--report", "r.html")
     child.expect(BAR)
-    loss, bound, gap = (float(child.match[number]) for number in (1, 2, 3))
+    loss, bound, gap = (float(child.match[number] or 0) for number in (1, 2, 3))
     assert 0 <= bound < loss
-    assert gap == pytest.approx(100 * (loss - bound) / loss, abs=0.1)
+    if bound:  # else nothing is proven yet, and the line says so
+        assert gap == pytest.approx(100 * (loss - bound) / loss, abs=0.1)
     child.sendintr()
     text, code = end(child)
     assert code == 130
@@ -146,3 +149,15 @@ def test_there_is_no_bar_in_a_file(files, gbsg2):
     )
     assert result.stderr == ""
     assert json.loads(result.stdout)["status"] == "optimal"
+
+
+def test_sentences_are_broken_between_words_and_tables_stay_whole():
+    sentence = "no tree within these limits fits the rows better than this one does"
+    assert wrapped(sentence, 0) == sentence
+    assert max(map(len, wrapped(sentence, 30).split("\n"))) <= 30
+    assert " ".join(wrapped(sentence, 30).split("\n")) == sentence
+    for row in (
+        "splits  leaves  depth  loss  lower bound",
+        "├─ nodes <= 3 and many words",
+    ):
+        assert wrapped(row, 20) == row
