@@ -112,9 +112,10 @@ def page(rows: pd.DataFrame, folder: Path) -> Sequence[str]:
         "*centres differ*: the logarithm of the hazard of a centre is normal with a standard "
         f'deviation of {DESIGNS["centres differ"]:g}. `validate` with `method="groups"` predicts '
         "each centre by a tree of depth two (shrinkage 1) of the others. The truth is the same "
-        f"tree on {FAR_ROWS:,} other rows of the centre. {N_TABLES} tables a line, so "
-        f"{n_limits} limits (Monte Carlo error about {(0.0475 / n_limits) ** 0.5:.3f}). Designs, "
-        "tables and measures were fixed before any was run.",
+        f"tree on {FAR_ROWS:,} other rows of the centre. {N_TABLES} tables a line, "
+        f"each with 100 draws, so {n_limits} limits (Monte Carlo error about "
+        f"{(0.0475 / n_limits) ** 0.5:.3f}). Designs, tables and measures "
+        "were fixed before any was run.",
     ]
     for what, text in (
         ("covers", f"## Share of nominal {LEVEL:.0%} limits that hold the truth"),

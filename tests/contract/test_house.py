@@ -35,7 +35,7 @@ BUDGET = {
     "summary": 1150,
     "survival": 2800,
     "tree": 3010,
-    "validation": 3930,
+    "validation": 3920,
     "verification": 1150,
     "words": 330,
 }

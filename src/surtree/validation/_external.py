@@ -306,18 +306,7 @@ def _evaluation(
         values = predicted.main.at(horizon)
         curves = observed_curves(target, values, rows.weight, horizon, level, predicted.cause)
     return Evaluation(
-        measures=tuple(
-            Measure(
-                metric.name,
-                metric.words,
-                score.value,
-                # Samples can have a value where all rows together have none.
-                *(Interval(np.nan, np.nan, score.reason) if score.reason else interval.of(metric)),
-            )
-            for metric, score, interval in zip(
-                rows.metrics, rows.scores(predicted), intervals, strict=True
-            )
-        ),
+        measures=rows.with_intervals(rows.scores(predicted), intervals),
         horizons=tuple(rows.times.horizons.tolist()),
         level=float(level),
         n_rows=int(n_rows.sum()),

@@ -115,23 +115,24 @@ class JudgedRows(TargetRows):
                 self.measure_draw(predicted, np.repeat(inside, draw_counts(rng, own)))
                 for _ in range(n_draws)
             ]
-            measures = (
-                Measure(
-                    metric.name,
-                    metric.words,
-                    score.value,
-                    *(Interval(np.nan, np.nan, score.reason) if score.reason else one.of(metric)),
-                )
-                for metric, score, one in zip(
-                    self.metrics,
-                    self.scores(predicted, inside),
-                    intervals_of_known(np.stack(draws), level),
-                    strict=True,
-                )
+            measures = self.with_intervals(
+                self.scores(predicted, inside), intervals_of_known(np.stack(draws), level)
             )
             n_events = int(self.target.event[inside].sum())
-            groups.append(GroupPerformance(str(label), inside.size, n_events, tuple(measures)))
+            groups.append(GroupPerformance(str(label), inside.size, n_events, measures))
         return tuple(groups)
+
+    def with_intervals(self, scores: list[Score], intervals: list[Interval]) -> tuple[Measure, ...]:
+        """Return scores with their intervals; samples can have a value where all rows have none."""
+        return tuple(
+            Measure(
+                metric.name,
+                metric.words,
+                score.value,
+                *(Interval(np.nan, np.nan, score.reason) if score.reason else interval.of(metric)),
+            )
+            for metric, score, interval in zip(self.metrics, scores, intervals, strict=True)
+        )
 
     def warn_of_horizons(self, last_time: float) -> None:
         """Warn of horizons after the last follow-up of these rows, or of the training rows."""
