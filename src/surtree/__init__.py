@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from surtree.averages.usual import usual_models
     from surtree.effects.correction import correct_effects
     from surtree.effects.heterogeneity import heterogeneity_test
+    from surtree.engines.sample import sample_rows
     from surtree.loading import load
     from surtree.model_selection import (
         CostComplexityPath,
@@ -234,6 +235,7 @@ __all__ = [
     "recalibrate",
     "restricted_means",
     "risk_groups",
+    "sample_rows",
     "sample_size",
     "target",
     "usual_models",
@@ -290,6 +292,7 @@ __getattr__, __dir__ = late_names(
         "ReadingWarning": "surtree.reading",
         "report": "surtree.report",
         "RTree": "surtree.questions.r_tree",
+        "sample_rows": "surtree.engines.sample",
         "sample_size": "surtree.summary.sample_size",
         "SampleSize": "surtree.summary.sample_size",
         "SplitCost": "surtree.questions.audit_result",

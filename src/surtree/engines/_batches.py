@@ -28,6 +28,11 @@ class Batch:
         self.counted: dict[Any, Any] = {}
 
     @property
+    def frame(self) -> Any:
+        """The rows as a frame of narwhals."""
+        return self._frame
+
+    @property
     def n_rows(self) -> int:
         return len(self._frame)
 
