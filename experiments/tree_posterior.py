@@ -9,17 +9,16 @@ import pandas as pd
 
 from experiments.scores import Floats, Labels, Target
 from surtree import SurTreeBayes
-from surtree.averages._stages import stage_limits
 from surtree.cuts.encoder import encoder_of
 from surtree.data.named import RowInputs
 from surtree.fitting.training import FitProblem, make_problem, read_training_data
 from surtree.fitting.warm_start import bins_held
 from surtree.solver.average import TreePrior
-from surtree.solver.problem import BinnedRows, TreeTopology
+from surtree.solver.problem import BinnedRows, Limits, TreeTopology
 
 PRIOR = TreePrior()
 MODEL = SurTreeBayes(n_stages=1)
-LIMITS = stage_limits(MODEL.max_depth, MODEL.min_samples_leaf)
+LIMITS = Limits(MODEL.max_depth, min_samples_leaf=MODEL.min_samples_leaf)
 
 
 def problem_of(X: Any, y: Target) -> FitProblem:

@@ -33,18 +33,10 @@ COX_FORMAT = record(
 def save_cox(model: RidgeCox) -> dict[str, Any]:
     """Return a model as plain values."""
     terms = [
-        {
-            "column": term.column,
-            "name": term.name,
-            "cut": None if term.cut is None else term.cut.to_dict(),
-            "mean": term.mean,
-            "spread": term.spread,
-            "coefficient": term.coefficient,
-        }
+        vars(term) | {"cut": None if term.cut is None else term.cut.to_dict()}
         for term in model.terms
     ]
-    limits = {"lowest": model.lowest, "highest": model.highest}
-    return {"terms": terms, "penalty": model.penalty, **limits}
+    return vars(model) | {"terms": terms}
 
 
 def read_cox(saved: dict[str, Any], file: dict[str, Any]) -> RidgeCox:
@@ -59,4 +51,4 @@ def read_cox(saved: dict[str, Any], file: dict[str, Any]) -> RidgeCox:
         raise ValueError("a coefficient of a column that is not there")
     if saved["lowest"] > saved["highest"]:
         raise ValueError("the lowest log risk is above the highest")
-    return RidgeCox(terms, float(saved["penalty"]), float(saved["lowest"]), float(saved["highest"]))
+    return RidgeCox(terms, *(float(saved[name]) for name in ("penalty", "lowest", "highest")))

@@ -13,7 +13,7 @@ from surtree._support.exact import Terms
 from surtree._support.types import Floats
 from surtree.solver.average import PairTables, TreeAverage, TreePrior
 from surtree.solver.core import Problem
-from surtree.solver.problem import BinnedRows, Limits
+from surtree.solver.problem import BinnedRows
 from surtree.survival.objective import RELATIVE_RISK
 from surtree.survival.row_sums import RowSums, Sums
 
@@ -78,8 +78,3 @@ def next_stage(average: TreeAverage, rows: MergedRows, scale: float, prior: Tree
     leaf = gammaln(total + a) - gammaln(a) + a * np.log(a) - (total + a) * np.log(total + a)
     factor = float(logsumexp(average.log_evidence) - logsumexp(leaf))
     return Stage(scale, average.mean, factor)
-
-
-def stage_limits(max_depth: int, min_samples_leaf: int) -> Limits:
-    """Return the limits of the trees of a stage."""
-    return Limits(max_depth, min_samples_leaf=min_samples_leaf)

@@ -21,7 +21,7 @@ from surtree._support.status import Status
 from surtree._support.types import Floats
 from surtree.averages._bayes_file import BAYES_FILE
 from surtree.averages._model_file import ModelFile
-from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of, stage_limits
+from surtree.averages._stages import MergedRows, Stage, next_stage, risk_of
 from surtree.averages.base import ProportionalEstimator
 from surtree.averages.ridge_cox import RidgeCox, cross_fit
 from surtree.cuts.categories import CategoryCuts
@@ -32,6 +32,7 @@ from surtree.data.table import Table
 from surtree.estimators.parameters import of_value, or_none, require_parameters, whole
 from surtree.fitting.training import FitProblem, TrainingData
 from surtree.solver.average import MAX_DEPTH, PairTables, TreePrior
+from surtree.solver.problem import Limits
 from surtree.solver.verbose import counting
 from surtree.survival.objective import RelativeRisk
 from surtree.tree.tree import Tree
@@ -229,7 +230,7 @@ class SurTreeBayes(ProportionalEstimator):
         problem = reader._read_problem(given)
         rows, prior = reader._merge(problem), TreePrior()
         draws = rows.problem(rows.expected * (rows.events.sum() / rows.expected.sum())).draw(
-            stage_limits(int(self.max_depth), int(self.min_samples_leaf)),
+            self._stage_limits,
             prior,
             n_draws=int(n_trees),
             seed=int(seed),
@@ -290,6 +291,10 @@ class SurTreeBayes(ProportionalEstimator):
         return np.asarray(np.exp(fit.log_risk))
 
     @property
+    def _stage_limits(self) -> Limits:
+        return Limits(int(self.max_depth), min_samples_leaf=int(self.min_samples_leaf))
+
+    @property
     def _n_stages(self) -> int:
         """How many stages are asked for."""
         default = _STAGES if self.cox is None else _STAGES_AFTER_COX
@@ -297,7 +302,6 @@ class SurTreeBayes(ProportionalEstimator):
 
     def _add_stages(self, rows: MergedRows, start: float, *, needs_one: bool) -> None:
         """Add up one stage after the other, until all are done or something ends them."""
-        limits = stage_limits(int(self.max_depth), int(self.min_samples_leaf))
         prior, time_limit = TreePrior(), read_time_limit(self.time_limit)
         risk = np.ones(rows.events.size)
         stages: list[Stage] = []
@@ -312,7 +316,7 @@ class SurTreeBayes(ProportionalEstimator):
                     break
                 scale = rows.events.sum() / (risk * rows.expected).sum()
                 average = rows.problem(scale * risk * rows.expected).average(
-                    limits, prior, time_limit=left, n_jobs=self.n_jobs
+                    self._stage_limits, prior, time_limit=left, n_jobs=self.n_jobs
                 )
                 if average.status != "optimal":
                     self.status_ = average.status

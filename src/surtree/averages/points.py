@@ -17,7 +17,7 @@ from surtree._support.types import Floats
 from surtree.averages._binning import ColumnBins
 from surtree.averages._model_file import ModelFile
 from surtree.averages._points_file import POINTS_FILE
-from surtree.averages._stages import MergedRows, stage_limits
+from surtree.averages._stages import MergedRows
 from surtree.averages.base import ProportionalEstimator
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.cut import Cut
@@ -26,6 +26,7 @@ from surtree.data.named import RowInputs
 from surtree.data.table import Table
 from surtree.estimators.parameters import require_parameters, whole
 from surtree.solver.average import TreePrior
+from surtree.solver.problem import Limits
 from surtree.words.tables import table_html
 
 
@@ -276,7 +277,7 @@ class PointsTable(ProportionalEstimator):
         ends = np.cumsum(n_bins)
         total = np.zeros(int(n_bins.sum()))
         prior = TreePrior(logarithm=True)
-        limits = stage_limits(1, int(self.min_samples_leaf))
+        limits = Limits(1, min_samples_leaf=int(self.min_samples_leaf))
         index = rows.binned.bins.astype(np.intp) + (ends - n_bins)[:, None]
         for _ in range(int(self.n_stages)):
             risk = np.exp(total[index].sum(axis=0)) * rows.expected
