@@ -183,13 +183,24 @@ def _tests(rows: pd.DataFrame) -> list[str]:
     n_behind = sum(not is_ahead(line) and line[P_VALUE] < BEHIND for line in whole)
     points = [line for line in found if line["one"] == "points" and line["measure"] == "c"]
     said = ", ".join(f"{line['mean difference']:+.4f} ({line['tables']})" for line in points)
+    later = [line for kind in ("real", "full") for line in of(kind, "average after Cox", ("cox",))]
+    n_later = sum(not is_ahead(line) and line[P_VALUE] < BEHIND for line in later)
+    deep = of("synthetic", "taught, depth 3", ("taught", "surtree"))
+    is_deep = all(
+        is_ahead(line) and line[P_VALUE] < BEHIND
+        for line in deep
+        if line["other"] == "taught" and line["measure"] != "ib"
+    ) and all(is_ahead(line) or line[P_VALUE] >= BEHIND for line in deep)
     return [
         "Means over the draws and sizes that both have, compared over tables (of synthetic ones, "
         "each draw is a table). The bars were set before: the taught tree is ahead of every other "
         f"tree on real small cohorts at p < {LEVEL} in all three measures ({n_met} of {len(bar)} "
         f"such tests), and not behind the tuned one on whole tables ({n_behind} of {len(whole)} "
         f"tests have it behind at p < {BEHIND}; [trees of others](taught-whole.md)); "
-        f"points are less than .005 behind Cox in C ({said}).",
+        f"points are less than .005 behind Cox in C ({said}); the average after Cox is behind Cox "
+        f"in nothing ({n_later} of {len(later)} tests); the tree of stages of depth three is ahead "
+        "of that of depth two, and not behind the tuned one, on synthetic tables "
+        f"({'met' if is_deep else '**missed**'}).",
         "",
         *_bag(rows, of("real", "average", ("bag",))),
         *table(pd.DataFrame(found), 4),

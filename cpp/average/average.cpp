@@ -62,7 +62,7 @@ TreeAverage average_trees(const Problem& problem, const Limits& limits, const Tr
     if (out.status != Status::optimal) return out;
 
     const Strengths weight = weights_of(terms.log_evidence);
-    const std::size_t size = cells.size();
+    const std::size_t size = averager.levels(0) <= 1 ? cells.n_single() : cells.size();
     out.mean.assign(size * (averager.levels(0) > 2 ? 1 + at(cells.n_bins()) : 1), 0.0);
     NotAsked not_asked = averager.not_asked_by_leaf(terms);
     if (averager.levels(0) <= 1) {

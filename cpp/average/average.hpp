@@ -27,6 +27,7 @@ class PairCells {
     explicit PairCells(const std::vector<int>& n_bins);
 
     std::size_t size() const { return size_; }
+    std::size_t n_single() const { return 1 + at(n_bins()); }  // of the constant and of columns alone
     int n_columns() const { return static_cast<int>(first_bin_.size()) - 1; }
     int n_bins() const { return first_bin_.back(); }  // of all columns
     int first_bin(int column) const { return first_bin_[at(column)]; }
@@ -42,7 +43,7 @@ class PairCells {
     std::size_t size_;
 };
 
-// With up to two levels of splits there is one table. With three there is one more for each bin of each
+// With one level of splits there is a table without pairs, with two there is one table. With three there is one more for each bin of each
 // column, which counts for the rows in that bin.
 struct TreeAverage {
     Status status = Status::optimal;

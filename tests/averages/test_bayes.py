@@ -278,3 +278,15 @@ def test_bad_parameters_are_named(gbsg2):
     wide = np.random.default_rng(0).normal(size=(300, 120))
     with pytest.raises(ValueError, match=r"GiB.*n_stages"):
         SurTreeBayes(3).fit(wide, (np.ones(300, dtype=bool), np.arange(1.0, 301.0)))
+
+
+def test_averages_of_one_question_take_no_room_for_pairs_of_columns(tmp_path):
+    wide = np.random.default_rng(0).normal(size=(60, 800))
+    y = np.ones(60, dtype=bool), np.arange(1.0, 61.0)
+    with pytest.raises(ValueError, match=r"GiB.*teacher=SurTreeBayes\(1\)"):
+        SurTreeBayes().fit(wide, y)
+    model = SurTreeBayes(1, 2).fit(wide, y)
+    assert model.stages_[0].mean.values.shape == (1, 1 + 800 * 11)
+    model.save(tmp_path / "model.json")
+    again = SurTreeBayes.load(tmp_path / "model.json")
+    np.testing.assert_array_equal(again.predict(wide), model.predict(wide))

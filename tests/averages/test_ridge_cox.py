@@ -248,3 +248,18 @@ def test_it_is_validated_evaluated_and_teaches_as_the_others(gbsg2):
     # Each sample has a teacher of its own, also where the one given was fitted.
     result = validate(TaughtTree(1, teacher=fitted), X, y, n_bootstraps=1, method="optimism")
     assert np.isfinite(result["concordance"].value)
+
+
+@pytest.mark.parametrize("seed", [1, 2, 4, 5])
+def test_newton_steps_that_go_too_far_are_halved(seed):
+    # Full steps end at a gradient of 10 to 60 here.
+    random, n = np.random.default_rng(seed), 300
+    z = np.stack([random.normal(size=n) * np.exp(random.normal(size=n)), random.random(n) < 0.04])
+    z = (z - z.mean(axis=1, keepdims=True)) / z.std(axis=1, keepdims=True)
+    time = random.exponential(size=n) / np.exp(2.5 * z[0] + z[1])
+    event = random.random(n) < 0.8
+    sets = RiskSets.of(read_target((event, time), n), np.ones(n), np.zeros(n, dtype=np.intp))
+    beta = fit_cox(sets, event, z, np.zeros(n), 1.0).coefficients
+    risk = np.exp(beta @ z)
+    gradient = z @ event - (sets.at_risk(z * risk) / sets.at_risk(risk)) @ sets.deaths - beta
+    assert abs(gradient).max() < 0.1

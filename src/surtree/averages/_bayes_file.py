@@ -14,7 +14,7 @@ from surtree.averages._binning import Binning
 from surtree.averages._cox_file import COX_FORMAT, read_cox, save_cox
 from surtree.averages._model_file import ModelFile
 from surtree.averages._stages import Stage
-from surtree.solver.average import PairTables
+from surtree.solver.average import MAX_DEPTH, PairTables
 
 _number = Number("a finite number")
 _share = Number("a number from zero to one", 0.0, 1.0)
@@ -82,12 +82,11 @@ def _faults(saved: dict[str, Any], n_bins: Any, n_cuts: int) -> Iterator[str]:
         yield f"{n_cuts} questions, and probabilities of {len(saved['first_questions'])}"
     if len(saved["column_probability"]) != saved["n_columns"]:
         yield "another number of columns with a probability"
-    size = PairTables.n_cells(n_bins)
+    shapes = {PairTables.shape(n_bins, depth) for depth in range(MAX_DEPTH + 1)}
     for stage in saved["stages"]:
-        if any(len(table) != size for table in stage["tables"]):
-            yield f"a table of a stage has other than {size} cells"
-        if len(stage["tables"]) not in (1, 1 + int(n_bins.sum())):
-            yield f"{len(stage['tables'])} tables in a stage"
+        tables = stage["tables"]
+        if {(len(tables), len(table)) for table in tables or [()]} - shapes:
+            yield f"{len(tables)} tables in a stage, or another number of cells in them"
     if not saved["stages"]:
         yield "it has no stage"
 

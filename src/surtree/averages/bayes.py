@@ -61,16 +61,16 @@ class SurTreeBayes(ProportionalEstimator):
     depth is chosen by evidence.
 
     It is no tree to read, but the best predictor here: see `TaughtTree` for the one readable tree
-    that is nearest to it. There is one kind of event and no arm: see `CompetingRisksTree` and
-    `EffectTree`.
+    that is nearest to it. It shows no intervals: those that were tried, of exact draws and of a
+    Bayesian bootstrap, cover 37% to 65% at a level of 90%. There is one kind of event and no arm:
+    see `CompetingRisksTree` and `EffectTree`.
 
     Parameters
     ----------
     max_depth : {0, 1, 2, 3}, default=2
         The depth of the trees of a stage. Three takes some thirty times as long, and pays where
-        interactions are deep and rows are many: on synthetic tables of trees of depth four, from
-        500 rows on, stages of depth two are behind a tuned tree in Brier score and loss; on real
-        tables they are ahead of it.
+        interactions are deep: where the truth is a tree of depth four it is ahead of two on 30 of
+        30 synthetic tables in C, and so is the tree that it teaches on 26.
     n_stages : int or None, default=None
         The number of stages. None is 16, or 4 where a Cox model comes first.
     cox : {"offset"} or None, default=None
@@ -199,7 +199,8 @@ class SurTreeBayes(ProportionalEstimator):
         A tree is drawn with its posterior probability given the rows, and with it the strength
         ``a`` of the prior of its leaves. A leaf with ``E`` events, ``H`` expected by the baseline,
         has its posterior mean: ``theta = (E + a) / (H + a)``. Trees keep no at-risk counts: their
-        curves are multiples of the baseline. The model is not changed.
+        curves are multiples of the baseline. The model is not changed. The spread of trees is no
+        interval: at a level of 90% it covers 45% to 55% of what is true for a row.
 
         Parameters
         ----------
@@ -358,14 +359,14 @@ class SurTreeBayes(ProportionalEstimator):
     def _require_memory(self, rows: MergedRows) -> None:
         """Refuse tables that are too large to keep, with what would make them smaller."""
         n_bins = rows.binned.n_bins
-        n_tables = 1 + int(n_bins.sum()) if self.max_depth == MAX_DEPTH else 1
-        size = 8 * self._n_stages * n_tables * PairTables.n_cells(n_bins)
+        n_tables, n_cells = PairTables.shape(n_bins, int(self.max_depth))
+        size = 8 * self._n_stages * n_tables * n_cells
         if size > _MOST_BYTES:
             raise ValueError(
                 f"The tables of {self._n_stages} stages over {n_bins.size} columns with "
                 f"{int(n_bins.sum())} bins take {size / 2**30:.1f} GiB, more than "
                 f"{_MOST_BYTES / 2**30:.0f}: use fewer n_stages or n_thresholds, or a smaller "
-                "max_depth."
+                "max_depth. A TaughtTree takes such a teacher, as in teacher=SurTreeBayes(1)."
             )
 
     def _risk_of_table(self, table: Table) -> Floats:

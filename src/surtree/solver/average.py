@@ -35,18 +35,19 @@ class PairTables(ArrayValue):
     """A function of the bins of a row: a sum of tables over pairs of columns.
 
     A row picks the constant, a cell for its bin in each column, and a cell for its bins in each
-    pair of columns. Trees of three levels have one more such table for each bin of each column,
-    which counts for the rows in that bin.
+    pair of columns, which trees of one level do without. Trees of three levels have one more such
+    table for each bin of each column, which counts for the rows in that bin.
     """
 
     n_bins: NDArray[np.int32]  # the bins of each column
     values: Floats  # the tables
 
     @staticmethod
-    def n_cells(n_bins: NDArray[np.int32]) -> int:
-        """Return the number of cells of one table."""
+    def shape(n_bins: NDArray[np.int32], max_depth: int) -> tuple[int, int]:
+        """Return the number of tables of trees of a depth, and of the cells of each."""
         total = int(n_bins.sum())
-        return 1 + total + (total**2 - int((n_bins.astype(np.int64) ** 2).sum())) // 2
+        pairs = (total**2 - int((n_bins.astype(np.int64) ** 2).sum())) // 2
+        return 1 + total * (max_depth == MAX_DEPTH), 1 + total + pairs * (max_depth > 1)
 
     def at(self, bins: NDArray[np.uint16]) -> Floats:
         """Return the value of each row, given its bins: an array of shape (n_columns, n_rows)."""
@@ -66,6 +67,8 @@ class PairTables(ArrayValue):
         for cell in index:
             total = total + self.values[table, 1 + cell]
         first = 1 + int(self.n_bins.sum())
+        if self.values.shape[1] == first:
+            return total
         for one, other in combinations(range(len(self.n_bins)), 2):
             n_other = int(self.n_bins[other])
             total += self.values[table, first + bins[one].astype(np.intp) * n_other + bins[other]]

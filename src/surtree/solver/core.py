@@ -245,12 +245,13 @@ class Problem:
             stop=require_running,
         )
         n_bins = self.binned.n_bins
+        shape = PairTables.shape(n_bins, limits.max_depth) if average.mean.size else (0, 0)
         return TreeAverage(
             cast(Status, average.status),
             average.log_evidence,
             average.first,
             average.asked,
-            PairTables(n_bins, average.mean.reshape(-1, PairTables.n_cells(n_bins))),
+            PairTables(n_bins, average.mean.reshape(shape)),
         )
 
     def draw(

@@ -15,6 +15,8 @@ from surtree.survival.confidence import LEVEL
 _MOST_STEPS = 50
 # Products of so few columns do without BLAS, whose rounding may depend on the number of threads.
 _MOST_SMALL = 8
+# Likelihoods that differ by less, as a share, are equal.
+_ROUNDING = 1e-9
 # A ratio that goes to zero or infinity stops here, on the logarithmic scale.
 _FURTHEST = 20.0
 
@@ -132,7 +134,7 @@ def fit_cox(
     penalty: float = 0.0,
     start: Floats | None = None,
 ) -> CoxFit:
-    """Return the coefficients that maximise the partial likelihood, by Newton's method.
+    """Return the coefficients that maximise the partial likelihood, by damped Newton steps.
 
     A penalty takes half of it, times the sum of squares, from the likelihood.
     """
@@ -141,12 +143,19 @@ def fit_cox(
     beta = np.zeros(n) if start is None else start
     ridge = penalty * np.eye(n)
     information = np.zeros((n, n))
+    best, last, taken = -np.inf, beta, np.zeros(n)
     for _ in range(_MOST_STEPS):
         log_risk = offset + beta @ columns
         top = log_risk.max()
         risk = np.exp(log_risk - top)
         moments = sets.at_risk(np.concatenate([np.ones((1, risk.size)), columns]) * risk)
-        total, mean = moments[0], moments[1:] / moments[0]
+        total = np.maximum(moments[0], np.finfo(np.float64).tiny)
+        value = beta @ (observed - penalty / 2 * beta) - sets.deaths @ (np.log(total) + top)
+        if value < best - _ROUNDING * abs(best):  # too far
+            taken = taken / 2
+            beta = last + taken
+            continue
+        best, last, mean = value, beta, moments[1:] / total
         # How much each row counts in the risk sets of all events together.
         share = sets.weight * risk * sets.exposure(sets.deaths / total)
         died = mean * sets.deaths
@@ -154,6 +163,7 @@ def fit_cox(
         gradient = observed - died.sum(axis=1) - penalty * beta
         step = np.linalg.lstsq(information, gradient, rcond=1e-12)[0]
         beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FURTHEST, _FURTHEST)
+        taken = beta - last
         if np.abs(step).max(initial=0.0) < 1e-10:
             break
     return CoxFit(beta, information)
