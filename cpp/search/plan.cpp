@@ -183,10 +183,10 @@ Plan plan_sweep(const Workload& load, const Means& means, const Control& control
         // most promising sides are solved first instead.
         if (depth == side_cache_depth && means.has_side_cache && means.all_lead)
             prepare(Step::fill_side_cache, share_of_side_cache, seconds / n_threads / hope);
-        // Nothing is proven before all stumps are found, so they must be well within the time. A sweep stores
-        // what it finds in the cleared table, which pays if it may end in time.
+        // Nothing is proven before all stumps are found, so they or all must be within the time. A sweep
+        // stores what it finds in the cleared table, which pays if it may end in time.
         if (depth == load.kernel_depth + 1 && means.has_stumps) {
-            const double ahead = load.seconds_to_fill_stumps() / n_threads;
+            const double ahead = ends_in_time ? 0 : load.seconds_to_fill_stumps() / n_threads;
             prepare(Step::clear_stumps, 0, ahead);
             prepare(Step::fill_stumps, share_of_stumps, 2 * ahead);
         }

@@ -204,10 +204,12 @@ const double* Recursion::region_tables(const ColumnRegions& regions, int region,
     const std::span<const Run> runs = regions.runs_of(region);
     if (runs.size() == 1 && runs[0].first == 0) return table(runs[0].last);
     double* out = worker.side_tables.data();
-    std::fill_n(out, size, 0.0);
     for (const Run& run : runs) {
         const double *high = table(run.last), *low = table(run.first);
-        for (std::size_t k = 0; k < size; ++k) out[k] += high[k] - low[k];
+        if (&run == runs.data())
+            for (std::size_t k = 0; k < size; ++k) out[k] = high[k] - low[k];
+        else
+            for (std::size_t k = 0; k < size; ++k) out[k] += high[k] - low[k];
     }
     return out;
 }

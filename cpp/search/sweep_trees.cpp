@@ -11,7 +11,7 @@ class SweepTrees {
  public:
     // Solved to an end, or a node of the incumbent.
     struct Node {
-        std::unique_ptr<RowSet> rows;  // null for all
+        std::shared_ptr<const RowSet> rows;  // null for all
         const Recursion::Solved* solved = nullptr;
         const Incumbent* incumbent = nullptr;
         int depth = 0;  // that it is solved for; of the root's sides, `results` says
@@ -43,8 +43,7 @@ class SweepTrees {
     Node child(const Node& node, const Choice& choice, bool holds) {
         const Column& column = columns_.of_side(2 * choice.cut);
         const int side = column.side(choice.cut - column.first_cut, holds);
-        auto rows = std::make_unique<RowSet>();
-        take_rows(rows_of(node), column, side - column.first_side(), *rows);
+        std::shared_ptr<const RowSet> rows = take(rows_of(node), column, side);
         if (node.incumbent)
             return node_of(holds ? *node.incumbent->yes : *node.incumbent->no, std::move(rows),
                            choice.splits[holds]);
@@ -58,8 +57,19 @@ class SweepTrees {
  private:
     const RowSet& rows_of(const Node& node) const { return node.rows ? *node.rows : search_.rows().all; }
 
-    // Trees of different sizes share many of their parts.
-    Node solved_node(std::unique_ptr<RowSet> rows, int depth) {
+    // Trees of different sizes share many of their parts. Rows are kept up to some multiple of all; what has
+    // not been kept has no parts that are, so that no address comes back.
+    std::shared_ptr<const RowSet> take(const RowSet& from, const Column& column, int side) {
+        const auto place = taken_.find({&from, side});
+        if (place != taken_.end()) return place->second;
+        auto rows = std::make_shared<RowSet>();
+        take_rows(from, column, side - column.first_side(), *rows);
+        n_kept_ += rows->n;
+        if (n_kept_ < most_kept * search_.rows().all.n) taken_.emplace(std::pair{&from, side}, rows);
+        return rows;
+    }
+
+    Node solved_node(std::shared_ptr<const RowSet> rows, int depth) {
         const RowSet& all = rows ? *rows : search_.rows().all;
         const RowSetHash hash = hash_of(all);
         const std::array name{static_cast<std::uint64_t>(depth), hash.low, hash.high};
@@ -70,7 +80,7 @@ class SweepTrees {
     }
 
     // A node of the incumbent, or, where the levels that kernels solve are as good, of those.
-    Node node_of(const Incumbent& incumbent, std::unique_ptr<RowSet> rows, int k) {
+    Node node_of(const Incumbent& incumbent, std::shared_ptr<const RowSet> rows, int k) {
         const Profile &profile = incumbent.profile, &exact = incumbent.exact;
         const int splits = fewest_splits(std::min(k, static_cast<int>(profile.size()) - 1), profile, tie());
         if (exact[at(std::min(splits, static_cast<int>(exact.size()) - 1))] >= profile[at(splits)] - tie())
@@ -98,6 +108,9 @@ class SweepTrees {
     const std::vector<int>& cut_of_;
     Recursion::Solved root_;
     Recursion::Worker worker_;
+    static constexpr std::int64_t most_kept = 16;
+    std::int64_t n_kept_ = 0;
+    std::map<std::pair<const RowSet*, int>, std::shared_ptr<const RowSet>> taken_;  // by parent and side
     std::map<std::array<std::uint64_t, 3>, Recursion::Solved> solved_;
 };
 

@@ -318,12 +318,10 @@ std::uint64_t TableSolver::occupied(const double* tables, std::size_t axis) cons
 std::uint64_t TableSolver::occupied(const RowSet& rows, int column) const {
     std::uint64_t mask = 0;
     const std::uint16_t* bins = rows.column(column);
-    const int exposure = leaf_.kernels().exposure;
-    const int first_other = has_light_rows_ ? 0 : width_;
     const double* sums = rows.sums.data();
     for (int r = 0; r < rows.n; ++r, sums += width_) {
-        bool any = sums[exposure] > 0;
-        for (int c = first_other; c < width_; ++c) any |= sums[c] > 0;
+        bool any = !has_light_rows_;
+        for (int c = 0; c < width_ && !any; ++c) any = sums[c] > 0;
         mask |= static_cast<std::uint64_t>(any) << bins[r];
     }
     return mask;
