@@ -1,5 +1,6 @@
 """Trees under conditions, compared with all trees asked about all people."""
 
+import os
 import warnings
 from itertools import combinations, product
 
@@ -111,7 +112,10 @@ def test_the_best_tree_under_conditions_is_that_of_all_trees(case: Case, data):
     signs = {name: data.draw(st.sampled_from([1, -1])) for name in named}
     most = data.draw(st.sampled_from([None, 0, 1, 2]))
     assume(signs or most is not None)
-    # What a bin holds that no row has is nobody that questions tell apart.
+    compare(model, rows, signs, most)
+
+
+def compare(model, rows, signs, most):
     problem, best = expected(model, rows, signs, most)
     asked = clone(model).set_params(monotone=signs or None, max_columns=most).fit(*rows)
     tolerance = 1e-9 * (1 + problem.data.sums.scale)
@@ -125,6 +129,25 @@ def test_the_best_tree_under_conditions_is_that_of_all_trees(case: Case, data):
     assert near.loss == pytest.approx(asked.loss_, abs=tolerance)
     for tree in near.trees[:: max(len(near.trees) // 5, 1)]:
         assert most is None or len({cut.name for cut in tree.cuts}) <= most
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("EXAMPLES", "40"))))
+def test_signs_of_several_columns_are_those_of_all_trees(seed):
+    """Trees of three questions about columns that raise and lower the risk by turns."""
+    rng = np.random.default_rng(seed)
+    n = 14
+    X = pd.DataFrame(rng.integers(0, 4, (n, 2)).astype(float), columns=["a", "b"])
+    X["c"] = rng.random(n) < 0.5
+    X.loc[rng.random(n) < 0.1 * (seed % 3), "a"] = np.nan
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    turn = np.exp(np.where(X["c"], 1, -1) * X["b"].to_numpy() * 0.7 + 0.4 * X["a"].fillna(0))
+    y["time"], y["event"] = rng.exponential(1 / turn).round(3) + 0.01, rng.random(n) < 0.9
+    y["event"][0] = True
+    rows = (X, y, rng.choice([1.0, 2.0, 0.5], n) if seed % 2 else None, None)
+    model = SurTree(2, n_thresholds=3, min_support=0.0, shrinkage=float(seed % 3)).fit(*rows)
+    named = rng.permutation(["a", "b", "c"])[: rng.integers(1, 4)]
+    signs = {str(name): int(rng.choice([-1, 1])) for name in named}
+    compare(model, rows, signs, None if seed % 4 else 2)
 
 
 @pytest.fixture(scope="module")
