@@ -105,3 +105,17 @@ def test_an_evaluation_has_no_stability():
     other = evaluate(SurTree(max_depth=1).fit(X, Y), X, Y, n_bootstraps=2)
     with pytest.raises(ValueError, match="plot_stability draws what validate says"):
         plot_stability(other)
+
+
+def test_shares_are_percentages_leaves_have_letters_and_times_their_unit():
+    X, y = load_gbsg2(backend="pandas")
+    model = SurTree(max_depth=2, shrinkage=3).fit(X, y)
+    model.validation_ = validate(model, X, y, n_bootstraps=20)
+    model.time_unit_ = "days"
+    stability, calibration = plot_stability(model), plot_calibration(model)
+    assert {text.get_text() for text in stability.texts} == {"A", "B", "C", "D"}
+    assert calibration.get_xlabel().endswith(" days")
+    for ax in (stability, calibration):
+        ax.figure.canvas.draw()
+        assert ax.get_xticklabels()[-1].get_text() == "100%"
+        assert not ax.spines["top"].get_visible()

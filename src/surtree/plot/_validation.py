@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from surtree.metrics import Calibration, DecisionCurve
 from surtree.plot.requirement import require_matplotlib
 from surtree.tree.resolve import last_step
 from surtree.validation import Evaluation, Validation
+from surtree.words.numbers import leaf_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +53,8 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
     if curve is None:
         raise ValueError("There is no calibration: the horizon is past the last time.")
     of = "survival" if curve.cause is None else f"incidence of cause {curve.cause}"
-    ax = _axes(ax)
+    at = f"at {curve.horizon:g}{_unit(result)}"
+    ax = _axes(ax, "xy")
     ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=1)
     limits = np.stack([curve.observed - curve.lower, curve.upper - curve.observed])
     ax.errorbar(
@@ -68,8 +71,8 @@ def plot_calibration(result: Any, ax: Axes | None = None) -> Axes:
         xlim=(0, 1),
         ylim=(0, 1),
         aspect="equal",
-        xlabel=f"predicted {of} at {curve.horizon:g}",
-        ylabel=f"observed {of} at {curve.horizon:g}",
+        xlabel=f"predicted {of} {at}",
+        ylabel=f"observed {of} {at}",
     )
     return ax
 
@@ -106,8 +109,9 @@ def plot_stability(result: Any, ax: Axes | None = None) -> Axes:
     validation = _judgement(result)
     if not isinstance(validation, Validation):
         raise ValueError("An evaluation repeats nothing: plot_stability draws what validate says.")
-    ax = _axes(ax)
-    horizon = f"{validation.horizons[-1]:g}"
+    ax = _axes(ax, "xy")
+    horizon = f"{validation.horizons[-1]:g}{_unit(result)}"
+    names = leaf_names(leaf.leaf for leaf in validation.leaves)
     ax.plot([0, 1], [0, 1], "--", color=_OTHER, linewidth=1, zorder=3)
     draws = validation.repetitions
     if draws is not None:
@@ -121,6 +125,16 @@ def plot_stability(result: Any, ax: Axes | None = None) -> Axes:
     for leaf in validation.leaves:
         ax.plot([leaf.survival] * 2, [leaf.lower, leaf.upper], color=_MAIN, linewidth=2, zorder=4)
         ax.plot(leaf.survival, leaf.survival, "o", color=_MAIN, markersize=5, zorder=5)
+        if isfinite(leaf.survival):
+            ax.annotate(
+                names[leaf.leaf],
+                (leaf.survival, leaf.survival),
+                (5, -9),
+                textcoords="offset points",
+                color=_MAIN,
+                fontweight="bold",
+                zorder=6,
+            )
     if validation.leaves:
         ax.plot(
             [],
@@ -172,7 +186,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
             "past the last time."
         )
     of = "an event" if curve.cause is None else f"cause {curve.cause}"
-    ax = _axes(ax)
+    ax = _axes(ax, "x")
     ax.axhline(0.0, color=_OTHER, linestyle="--", linewidth=1, label="act on nobody")
     ax.plot(curve.thresholds, curve.treat_all, color=_OTHER, linewidth=1, label="act on everybody")
     ax.plot(curve.thresholds, curve.model, color=_MAIN, label="act on the prediction")
@@ -180,7 +194,7 @@ def plot_decision_curve(result: Any, ax: Axes | None = None) -> Axes:
     ax.set(
         xlim=(0, float(curve.thresholds[-1])),
         ylim=(-most / 4, 1.1 * most),
-        xlabel=f"threshold probability of {of} by {curve.horizon:g}",
+        xlabel=f"threshold probability of {of} by {curve.horizon:g}{_unit(result)}",
         ylabel="net benefit",
     )
     ax.legend(frameon=False, loc="upper right")
@@ -200,10 +214,21 @@ def _judgement(result: Any) -> Validation | Evaluation:
     return kept
 
 
-def _axes(ax: Axes | None) -> Axes:
+def _unit(result: Any) -> str:
+    """Return the unit of time after a blank, where a model or an evaluation knows it."""
+    unit = getattr(result, "time_unit", None) or getattr(result, "time_unit_", None)
+    return f" {unit}" if unit else ""
+
+
+def _axes(ax: Axes | None, shares: str) -> Axes:
+    """Return axes in the style of the other plots; some of them are of shares."""
     require_matplotlib()
     from matplotlib import pyplot
+    from matplotlib.ticker import PercentFormatter
 
     if ax is None:
         _, ax = pyplot.subplots(layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    for name in shares:
+        getattr(ax, f"{name}axis").set_major_formatter(PercentFormatter(1.0))
     return ax
