@@ -229,7 +229,7 @@ def _numbers(saved: dict[str, Any]) -> dict[str, Any]:
 
 
 def _number_of(value: Any) -> Any:
-    return float("nan") if value is None else value
+    return np.nan if value is None else value
 
 
 def _read_leaf(saved: dict[str, Any]) -> LeafStability:
