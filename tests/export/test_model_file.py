@@ -189,7 +189,7 @@ class TestDamage:
         may_be_absent = {"time_unit", "digest", "known", "held_out", "sizes", "validation"}
         may_be_absent |= {"proven_depth", "surtree_version", "horizons", "tuning", "follow_up"}
         may_be_absent |= {"rows", "receipt", "comparison", "teaching", "kept", "free_loss"}
-        may_be_absent |= {"risk_groups"}
+        may_be_absent |= {"risk_groups", "recalibration"}
         for part in model.keys() - {"format", "version"} - may_be_absent:
             saved.write_text(json.dumps({k: v for k, v in model.items() if k != part}))
             with pytest.raises(ValueError, match=f"damaged: {part!r} is not there"):

@@ -154,6 +154,35 @@ def read_each(read: Callable[[Any], Read], items: Iterable[Any], where: str) -> 
     return tuple(values)
 
 
+def parameters_format(value: Any, where: str) -> None:
+    """Check that parameters are plain values; what they mean is for the estimator to check."""
+    finite = Number("a finite number")
+    if not isinstance(value, dict):
+        raise _unlike(where, value, "an object")
+    for name, item in value.items():
+        if isinstance(item, str):
+            text(item, f"{where}.{name}")
+        elif name == "thresholds" and isinstance(item, dict):
+            for column, values in item.items():
+                list_of(finite)(values, f"{where}.{name}.{column}")
+        elif name == "monotone" and isinstance(item, dict):
+            for column, sign in item.items():
+                one_of(-1, 1)(sign, f"{where}.{name}.{column}")
+        elif name == "causes" and isinstance(item, list):
+            one = list_of(finite) if item and isinstance(item[0], list) else finite
+            list_of(one)(item, f"{where}.{name}")
+        elif item is not None and not isinstance(item, bool):
+            Number("a plain value")(item, f"{where}.{name}")
+
+
+def cause_names_format(value: Any, where: str) -> None:
+    """Check that names are those of causes, which are whole numbers."""
+    if not isinstance(value, dict):
+        raise _unlike(where, value, "an object")
+    for cause, name in value.items():
+        text(name, f"{where}.{shown(cause)}")
+
+
 def _unlike(where: str, value: Any, wanted: str) -> ValueError:
     return ValueError(f"{where or 'it'} is {shown(value)}, not {wanted}")
 

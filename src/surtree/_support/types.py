@@ -12,11 +12,6 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 
-def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    array.setflags(write=False)
-    return array
-
-
 class ArrayValue:
     """A frozen dataclass of arrays: read-only, equal by content, pickled through its constructor.
 
@@ -27,7 +22,9 @@ class ArrayValue:
         for name in self._names():
             value = getattr(self, name)
             if isinstance(value, np.ndarray) and value.flags.writeable:
-                object.__setattr__(self, name, read_only(value.view()))
+                view = value.view()
+                view.setflags(write=False)
+                object.__setattr__(self, name, view)
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):

@@ -16,13 +16,13 @@ from surtree._support.json_file import (
     flag,
     list_of,
     optional,
+    parameters_format,
     parse_model,
     record,
     text,
 )
 from surtree.averages._binning import BINNING_FIELDS, Binning, read_binning, save_binning
 from surtree.data.names import load_columns, save_columns
-from surtree.estimators.model_file import plain_parameters
 from surtree.survival.follow_up import read_follow_up, save_follow_up
 from surtree.survival.step_function import read_horizons
 from surtree.tree.validate import read_baseline, save_baseline
@@ -39,7 +39,7 @@ _AS_SAVED = ("time_unit", "horizons", "n_rows", "n_events")
 _FIELDS: dict[str, Check] = {
     "format": anything,
     "version": anything,
-    "parameters": plain_parameters,
+    "parameters": parameters_format,
     "columns": optional(list_of(text)),
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "baseline": anything,
@@ -72,7 +72,7 @@ class ModelFile:
         return {
             "format": self.format,
             "version": VERSION,
-            "parameters": model._plain_parameters(),
+            "parameters": model._parameters_format(),
             **save_columns(model),
             "validation": save_validation(model.validation_),
             "comparison": save_comparison(model.comparison_),

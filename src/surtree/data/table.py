@@ -159,19 +159,11 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Table:
         elif reset:
             array = _frame_array(frame)
         if array is None:
-            read_column = _read_pandas_column if in_pandas else _read_frame_column
-            read = partial(read_column, frame, list(frame.columns), names)
-            return Table(
-                names,
-                len(frame),
-                read,
-                named=named,
-                texts=texts,
-                numbers=numbers,
-                number_places=positions,
-                views=views,
-                library=library,
-            )
+            read_one = read_pandas_series if in_pandas else read_series
+            read = partial(_read_column, read_one, frame, list(frame.columns), names)
+            known: Any = {"named": named, "texts": texts, "library": library}
+            known |= {"numbers": numbers, "number_places": positions, "views": views}
+            return Table(names, len(frame), read, **known)
     else:
         array = validate_data(
             estimator, _as_array(X), reset=reset, dtype=None, ensure_all_finite=False
@@ -187,16 +179,10 @@ def _array_table(names: tuple[str, ...], array: NDArray[Any], **known: Any) -> T
     )
 
 
-def _read_frame_column(
-    frame: nw.DataFrame[Any], columns: list[str], names: tuple[str, ...], index: int
+def _read_column(
+    read: Callable[[str, Any], Column], frame: Any, columns: list[Any], names: Any, index: int
 ) -> Column:
-    return read_series(names[index], frame.get_column(columns[index]))
-
-
-def _read_pandas_column(
-    frame: Any, columns: list[Any], names: tuple[str, ...], index: int
-) -> Column:
-    return read_pandas_series(names[index], frame[columns[index]])
+    return read(names[index], frame[columns[index]])
 
 
 def read_pandas_series(name: str, series: Any) -> Column:

@@ -14,12 +14,14 @@ from surtree._support.json_file import (
     Check,
     Number,
     anything,
+    cause_names_format,
     damaged,
     digest,
     flag,
     list_of,
     one_of,
     optional,
+    parameters_format,
     parse_model,
     plain_value,
     read_each,
@@ -78,38 +80,10 @@ _loss = Number("a number, zero or more", 0.0)
 _finite = Number("a finite number")
 
 
-def plain_parameters(value: Any, where: str) -> None:
-    """Check that parameters are plain values; what they mean is for the estimator to check."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} is {shown(value)}, not an object")
-    for name, item in value.items():
-        if isinstance(item, str):
-            text(item, f"{where}.{name}")
-        elif name == "thresholds" and isinstance(item, dict):
-            for column, values in item.items():
-                list_of(_finite)(values, f"{where}.{name}.{column}")
-        elif name == "monotone" and isinstance(item, dict):
-            for column, sign in item.items():
-                one_of(-1, 1)(sign, f"{where}.{name}.{column}")
-        elif name == "causes" and isinstance(item, list):
-            one = list_of(_finite) if item and isinstance(item[0], list) else _finite
-            list_of(one)(item, f"{where}.{name}")
-        elif item is not None and not isinstance(item, bool):
-            Number("a plain value")(item, f"{where}.{name}")
-
-
-def cause_names(value: Any, where: str) -> None:
-    """Check that names are those of causes, which are whole numbers."""
-    if not isinstance(value, dict):
-        raise ValueError(f"{where} is {shown(value)}, not an object")
-    for cause, name in value.items():
-        text(name, f"{where}.{shown(cause)}")
-
-
 _FIELDS: dict[str, Check] = {
     "format": anything,
     "version": anything,
-    "parameters": plain_parameters,
+    "parameters": parameters_format,
     "columns": optional(list_of(text)),
     "n_columns": Number("a whole number above zero", 1, 2**31 - 1, whole=True),
     "status": one_of(*STATUSES),
@@ -145,7 +119,7 @@ _KEPT = {
     "validation": optional(validation_format),
     "follow_up": optional(list_of(optional(_loss))),
     "horizons": optional(list_of(_loss)),
-    "cause_names": optional(cause_names),
+    "cause_names": optional(cause_names_format),
     "heterogeneity": optional(heterogeneity_format),
     "correction": optional(correction_format),
     "rows": optional(list_of(_count)),

@@ -25,7 +25,7 @@ from surtree.data.table import Table
 from surtree.data.target import Target
 from surtree.data.target_columns import as_rows
 from surtree.estimators.fit import adopt_size, search_quietly
-from surtree.estimators.parameters import check_parameters
+from surtree.estimators.parameters import own_limits
 from surtree.estimators.tree import SurTree
 from surtree.fitting.size_path import SizePath
 from surtree.fitting.training import FitProblem, make_problem, objective_of, training_data
@@ -171,7 +171,7 @@ def score_fold(
 def measure_fold(chosen: SurTree, fold: Fold) -> list[list[Score]]:
     """Return the scores of `HeldOutScores` for one fold: of all causes, and of each that counts."""
     problem, held_out = _read_fold(chosen, fold)
-    limits = check_parameters(chosen)
+    limits = own_limits(chosen)
     size = limits.max_depth, limits.max_splits or 0
     path = _search(chosen, problem, *size)
     candidate = _candidate(chosen, size, problem, path)
@@ -212,7 +212,7 @@ def _read_fold(template: SurTree, fold: Fold) -> tuple[FitProblem, HeldOut]:
 
 
 def _search(template: SurTree, problem: FitProblem, depth: int, splits: int) -> SizePath:
-    limits = replace(check_parameters(template), max_depth=depth, max_splits=splits)
+    limits = replace(own_limits(template), max_depth=depth, max_splits=splits)
     return search_quietly(template, problem, limits)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -120,12 +121,12 @@ class TreeTopology:
     left: NDArray[np.int32]
     right: NDArray[np.int32]
 
-    @property
+    @cached_property
     def whole(self) -> TreeTopology:
         """The tree itself, or a larger one that it is a part of."""
         return self
 
-    @property
+    @cached_property
     def key(self) -> Hashable:
         """What tells it from other trees over the same rows: in preorder, the cuts are enough."""
         return self.cut.tobytes()

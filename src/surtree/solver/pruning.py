@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from copy import copy
 from functools import cached_property
 
@@ -32,17 +31,9 @@ class Subtree(TreeTopology):
     splits: int  # the number of splits
 
     def __init__(self, pruning: Pruning, splits: int) -> None:
-        self.__dict__.update(pruning=pruning, splits=splits)
-
-    @property
-    def whole(self) -> TreeTopology:
-        """The larger tree."""
-        return self.pruning.whole
-
-    @property
-    def key(self) -> Hashable:
-        """Of each size there is one best subtree."""
-        return self.pruning.key, self.splits
+        # Of each size there is one best subtree of the larger tree.
+        known = {"whole": pruning.whole, "key": (pruning.key, splits)}
+        self.__dict__.update(pruning=pruning, splits=splits, **known)
 
     @cached_property
     def _below(self) -> NDArray[np.int32]:

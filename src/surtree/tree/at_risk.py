@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from surtree._support.compiled import count_groups
 from surtree._support.exact import Terms
-from surtree._support.types import ArrayValue, Floats, read_only
+from surtree._support.types import ArrayValue, Floats
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
 from surtree.survival.kaplan_meier import EventCounts
@@ -192,6 +192,11 @@ def at_risk_counts(leaves: Iterable[Mapping[str, Any]]) -> tuple[AtRiskCounts, .
         AtRiskCounts(**leaf | {name: parts[number] for name, parts in counts.items()})
         for number, leaf in enumerate(fields)
     )
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    array.setflags(write=False)
+    return array
 
 
 def _parts(values: NDArray[Any], ends: NDArray[np.intp]) -> list[NDArray[Any]]:

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 from surtree._support.json_file import format_and_version, is_known, shown
 from surtree._support.parameters import LeafCurveKind
-from surtree._support.types import ArrayValue, Floats, read_only
+from surtree._support.types import ArrayValue, Floats
 from surtree.cuts.cut import Cut, load_cuts, save_cuts
 from surtree.data.target import Target
 from surtree.survival.baseline import Baseline
@@ -27,6 +27,7 @@ from surtree.tree.at_risk import (
     AtRiskCounts,
     at_risk_counts,
     read_counts,
+    read_only,
     save_counts,
 )
 from surtree.tree.leaf_curve import curve_of, events_note, proportional_hazards, theta_limits
