@@ -12,7 +12,7 @@ ROOT = Path(surtree.__file__).parent
 # Lines of Python of each room. One that needs more deletes first, or raises its line here and says
 # why in the commit.
 BUDGET = {
-    "_support": 1290,
+    "_support": 1310,
     "averages": 2110,
     "cli": 4400,
     "cuts": 1830,

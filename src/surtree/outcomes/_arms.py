@@ -24,6 +24,7 @@ from surtree.outcomes.arm_effects import (
     arms_of,
     counts_of_arm,
     effects_of_leaf,
+    has_possible_arms,
     hazard_ratios,
     leaf_arm_curve,
     leaf_effects,
@@ -48,10 +49,8 @@ from surtree.outcomes.measures import (
 )
 from surtree.outcomes.outcome import Outcome
 from surtree.survival.confidence import LEVEL
-from surtree.survival.treatment import ArmHazards
 from surtree.tree.leaf_curve import curve_kind, leaf_position
 from surtree.tree.tree import Tree
-from surtree.tree.validate import are_possible_counts, close
 from surtree.words.colour import BETTER_TO_WORSE, risk_colours
 from surtree.words.numbers import interval_text, plural
 
@@ -348,41 +347,8 @@ class TrialArms(Outcome):
         """Yield what is wrong with the rows and counts of arms."""
         if self.tree.baseline.of_cause:
             yield "its causes are not those of its objective"
-        if not self._is_possible():
+        if not has_possible_arms(self.tree):
             yield "its arms are not those of its rows"
-
-    def _is_possible(self) -> bool:
-        """Tell whether arms add up to the nodes, and their curves to those of the leaves."""
-        tree, arms = self.tree, arms_of(self.tree)
-        shape = (tree.n_nodes, len(arms.labels))
-        if (
-            not isinstance(tree.objective, ArmHazards)
-            or tree.objective.n_channels != len(arms.labels)
-            or not arms.n_samples.shape == arms.n_events.shape == shape
-            or [len(leaf) for leaf in arms.risk] != [len(arms.labels)] * tree.n_leaves
-        ):
-            return False
-        events = tree.sums[:, 0::2]
-        inner = np.flatnonzero(~tree.is_leaf)
-        left, right = tree.left[inner], tree.right[inner]
-        return (
-            all(
-                np.array_equal(counts[inner], counts[left] + counts[right])
-                for counts in (arms.n_samples, arms.n_events)
-            )
-            and np.array_equal(arms.n_samples.sum(axis=1), tree.n_samples)
-            and np.array_equal(arms.n_events.sum(axis=1), tree.n_events)
-            and bool((arms.n_events <= arms.n_samples).all())
-            and np.array_equal(arms.n_events > 0, events > 0)
-            and all(
-                are_possible_counts(counts, tree, int(leaf))
-                and close(counts.deaths.sum(dtype=np.float64), events[leaf, arm])
-                and bool((np.diff(counts.censored) > 0).all())
-                and counts.last_time <= tree.last_time
-                for by_arm, leaf in zip(arms.risk, tree.leaves, strict=True)
-                for arm, counts in enumerate(by_arm)
-            )
-        )
 
     def model_faults(self, saved: Mapping[str, Any]) -> Iterator[str]:
         """Yield names of causes: arms have none."""

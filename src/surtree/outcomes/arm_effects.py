@@ -27,6 +27,7 @@ from surtree.tree.leaf_curve import (
     leaf_position,
 )
 from surtree.tree.tree import Tree
+from surtree.tree.validate import are_possible_counts, close
 from surtree.words.quoting import printable
 
 
@@ -245,3 +246,37 @@ def leaf_arm_curve(
         steps = np.divide(deaths, at_risk, out=np.zeros_like(deaths), where=at_risk > 0)
         hazard = float(ratios[arm]) * np.cumsum(steps)
     return curve_from(tree, leaf, np.exp(-hazard), hazard)
+
+
+def has_possible_arms(tree: Tree) -> bool:
+    """Tell whether arms add up to the nodes, and their curves to those of the leaves."""
+    arms = arms_of(tree)
+    shape = (tree.n_nodes, len(arms.labels))
+    if (
+        not isinstance(tree.objective, ArmHazards)
+        or tree.objective.n_channels != len(arms.labels)
+        or not arms.n_samples.shape == arms.n_events.shape == shape
+        or [len(leaf) for leaf in arms.risk] != [len(arms.labels)] * tree.n_leaves
+    ):
+        return False
+    events = tree.sums[:, 0::2]
+    inner = np.flatnonzero(~tree.is_leaf)
+    left, right = tree.left[inner], tree.right[inner]
+    return (
+        all(
+            np.array_equal(counts[inner], counts[left] + counts[right])
+            for counts in (arms.n_samples, arms.n_events)
+        )
+        and np.array_equal(arms.n_samples.sum(axis=1), tree.n_samples)
+        and np.array_equal(arms.n_events.sum(axis=1), tree.n_events)
+        and bool((arms.n_events <= arms.n_samples).all())
+        and np.array_equal(arms.n_events > 0, events > 0)
+        and all(
+            are_possible_counts(counts, tree, int(leaf))
+            and close(counts.deaths.sum(dtype=np.float64), events[leaf, arm])
+            and bool((np.diff(counts.censored) > 0).all())
+            and counts.last_time <= tree.last_time
+            for by_arm, leaf in zip(arms.risk, tree.leaves, strict=True)
+            for arm, counts in enumerate(by_arm)
+        )
+    )
