@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from surtree.cli._command import Take, command
 from surtree.cli._options import Data, FileOptions
-from surtree.cli._survival import TargetColumns
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 
 

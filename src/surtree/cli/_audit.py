@@ -11,7 +11,8 @@ from surtree.cli import _options as options
 from surtree.cli._command import Take, command, option, refuse
 from surtree.cli._console import Result
 from surtree.cli._models import read_model, read_outcomes
-from surtree.cli._survival import TargetColumns, read_survival
+from surtree.cli._survival import read_survival
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, say_oddities
 from surtree.cuts.categories import CategoryCuts
 from surtree.cuts.encoder import Encoder

@@ -30,7 +30,8 @@ from surtree.cli._summary import (
     tuning_text,
     verdict_text,
 )
-from surtree.cli._survival import Survival, TargetColumns
+from surtree.cli._survival import Survival
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.cli._validate import validated, validation_json
 from surtree.datasets import load_gbsg2

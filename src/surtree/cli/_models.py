@@ -12,7 +12,8 @@ from surtree._support.status import VOID, WORDS
 from surtree.averages.base import ProportionalEstimator
 from surtree.cli._console import say
 from surtree.cli._options import FileOptions, Page
-from surtree.cli._survival import Survival, TargetColumns, read_survival
+from surtree.cli._survival import Survival, read_survival
+from surtree.cli._target import TargetColumns
 from surtree.cuts.cut import Cut
 from surtree.estimators.tree import SurTree
 from surtree.loading import load

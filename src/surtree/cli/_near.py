@@ -16,7 +16,7 @@ from surtree.cli._command import Given, Take, command, refuse
 from surtree.cli._console import Result, shown_as_lines
 from surtree.cli._models import read_model, read_outcomes, save_report
 from surtree.cli._outputs import TABLE_FILE, WORKBOOK, require_outputs, require_writer, write_frame
-from surtree.cli._survival import TargetColumns
+from surtree.cli._target import TargetColumns
 from surtree.estimators.tree import SurTree
 from surtree.questions.costs import question_costs
 from surtree.questions.near import NearOptimal, near_optimal

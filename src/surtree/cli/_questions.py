@@ -14,7 +14,7 @@ from surtree.cli._console import Result
 from surtree.cli._models import save_report
 from surtree.cli._outputs import require_outputs
 from surtree.cli._search import estimator
-from surtree.cli._survival import TargetColumns
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.questions.columns import ColumnCosts, column_costs
 from surtree.reading.columns import require_columns

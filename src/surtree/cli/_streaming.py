@@ -20,7 +20,8 @@ from surtree.cli._models import conform
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import Fitted, first_interrupt, unfinished
 from surtree.cli._summary import certificate, model_json
-from surtree.cli._survival import TargetColumns, event_by_value
+from surtree.cli._survival import event_by_value
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked
 from surtree.cuts.unseen import Unseen, find_unseen, unseen_text
 from surtree.data.table import read_table

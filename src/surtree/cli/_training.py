@@ -15,7 +15,8 @@ import polars as pl
 from surtree.cli._command import option
 from surtree.cli._console import say
 from surtree.cli._options import FileOptions, read_types
-from surtree.cli._survival import Survival, TargetColumns, read_survival
+from surtree.cli._survival import Survival, read_survival
+from surtree.cli._target import TargetColumns
 from surtree.data.suspicious_columns import Suspicion, find_suspicions
 from surtree.data.table import read_table
 from surtree.data.target import Target

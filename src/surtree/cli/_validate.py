@@ -14,7 +14,8 @@ from surtree.cli._console import INTERRUPTED, Result
 from surtree.cli._models import read_any_model, read_outcomes
 from surtree.cli._progress import progress_bar
 from surtree.cli._search import default_folds, estimator
-from surtree.cli._survival import Survival, TargetColumns
+from surtree.cli._survival import Survival
+from surtree.cli._target import TargetColumns
 from surtree.cli._training import Asked, read_training
 from surtree.reading.errors import failures
 from surtree.validation import Evaluation

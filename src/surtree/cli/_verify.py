@@ -11,7 +11,7 @@ from surtree.cli._command import Take, command, option
 from surtree.cli._console import DATA_ERROR, Result, say, shown_as_lines
 from surtree.cli._models import read_model, read_outcomes, write_model
 from surtree.cli._progress import progress_bar
-from surtree.cli._survival import TargetColumns
+from surtree.cli._target import TargetColumns
 from surtree.reading.errors import UserError, failures
 from surtree.verification import Verification
 from surtree.verification import verify as verify_model
