@@ -110,7 +110,7 @@ def measure(case: OutcomeCase) -> Measures:
                 for one in evaluation.leaves
             ),
         }
-    for one in measures:
+    for one in (one for one in measures if one.name in _NAMES):
         far = truth[one.name].value
         result[f"covers {one.name}"] = _inside(far, one.lower, one.upper)
         result[f"off {one.name}"] = one.value - far
