@@ -26,6 +26,8 @@ TABLES = {
     ".parquet": b"PAR1",
     ".pq": b"PAR1",
 }
+PRICES = TABLES | {".csv": b"path,node,column,question"}
+NEAR = TABLES | {".csv": b"name,share,best_with"}
 FIGURES = {".pdf": b"%PDF", ".svg": b"<?xml", ".png": b"\x89PNG"}
 PAGES = {".html": HTML, ".htm": HTML}
 SHOW = {
@@ -39,6 +41,9 @@ OUTPUTS = {
     ("columns", "report", ""): PAGES,
     ("predict", "output", ""): TABLES,
     ("report", "output", ""): PAGES,
+    ("questions", "output", ""): PRICES,
+    ("questions", "report", ""): PAGES,
+    ("near", "output", ""): NEAR,
     ("plot", "output", ""): FIGURES,
     **SHOW,
 }
@@ -57,7 +62,9 @@ def command(files):
         if name in ("fit", "columns"):
             more = UNTUNED if name == "fit" else (*TARGET, "--no-first")
             return name, files / data, *more, "--max-depth", 1, option, path
-        given = [files / data] if name == "predict" else []
+        of_rows = name in ("questions", "near")
+        given = [files / data] if of_rows or name == "predict" else []
+        given += TARGET if of_rows else ()
         chosen = ["--format", style] if style else []
         return name, files / model, *given, *chosen, option, path
 

@@ -44,8 +44,12 @@ of_each_class = pytest.mark.parametrize("estimator", POSITIONAL, ids=lambda kind
 
 
 def test_every_public_estimator_is_here():
-    everything = [vars(module)[name] for module in (surtree, surtree.heuristics)
-                  for name in module.__all__ if name in vars(module)]  # fmt: skip
+    everything = [
+        getattr(module, name)
+        for module in (surtree, surtree.heuristics)
+        for name in module.__all__
+        if hasattr(module, name)
+    ]
     public = {kind for kind in everything if isinstance(kind, type)}
     fitted = {kind for kind in public if issubclass(kind, BaseEstimator) and hasattr(kind, "fit")}
     assert fitted - {Encoder} == POSITIONAL.keys()

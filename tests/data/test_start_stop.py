@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -338,10 +339,12 @@ def test_persons_are_saved_printed_drawn_and_reported(tmp_path):
 
 def test_the_page_says_what_happens(capsys):
     page = (Path(__file__).parents[2] / "docs" / "start-stop.md").read_text()
-    blocks = re.findall(r"```(python)?\n(.*?)```", page, re.DOTALL)
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     names = {}
-    for (kind, code), (_, said) in zip(blocks[:-1:2], blocks[1::2], strict=False):
-        assert kind == "python"
+    for (kind, code), (next_kind, said) in pairwise(blocks):
+        if kind != "python":
+            continue
+        assert next_kind == ""
         exec(code, names)
         assert capsys.readouterr().out == said
 

@@ -153,7 +153,6 @@ def test_the_command_line_fits_predicts_and_shows(table, tmp_path):
         (("--cause", "thickness"), 1, "a cause is a whole number"),
         (("--cause", "status=x"), 1, "not a list of causes"),
         (("--cause", "status=4", "--no-tune"), 1, "No row has an event of cause 4"),
-        (("--cause", "status", "--validate", 3), 2, "leave it out with --cause"),
     ],
 )
 def test_the_command_line_says_what_is_wrong(table, options, code, fault):

@@ -72,7 +72,7 @@ class ModelFile:
         return {
             "format": self.format,
             "version": VERSION,
-            "parameters": model._parameters_format(),
+            "parameters": model._plain_parameters(),
             **save_columns(model),
             "validation": save_validation(model.validation_),
             "comparison": save_comparison(model.comparison_),

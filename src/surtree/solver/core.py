@@ -363,6 +363,7 @@ class NearTrees:
     ) -> None:
         require_running()
         wanted = conditions or Conditions()
+        most = wanted.max_columns
         unit = problem.rounding.unit
         self._core = _core.NearTrees(
             problem._core,
@@ -373,7 +374,7 @@ class NearTrees:
             n_threads=n_threads(n_jobs),
             memory_limit=_bytes(memory_limit),
             stop=require_running,
-            max_columns=-1 if wanted.max_columns is None else wanted.max_columns,
+            max_columns=-1 if most is None else min(int(most), len(problem.binned.n_bins)),
             signs=np.empty(0, dtype=np.int32) if wanted.signs is None else wanted.signs,
             units=np.array([unit, unit / COARSE] if problem.rounding.wide else [unit]),
             prior=float(problem.sums.objective.shrinkage),

@@ -24,6 +24,7 @@ from surtree.fitting.conditions import has_conditions
 from surtree.fitting.row_digest import cells_of, digest_of, hash_rows, outcomes
 from surtree.loading import load
 from surtree.tree.rows import find_leaves
+from surtree.verification._columns import claim_name, edges, encode
 from surtree.words.numbers import plural
 
 Claim = dict[str, Any]
@@ -32,6 +33,9 @@ ClaimedRows = dict[str, Any]
 # A question that no row answers with yes, for a file that has none: the program asks some.
 NOTHING: dict[str, Any] = dict.fromkeys(("threshold", "categories", "seen"))
 NOTHING |= {"column": 0, "name": "", "negated": False, "missing": True}
+_OUTCOME = ("cause", "arm", "time", "entry", "weight")
+_SUMS = 5  # numbers before the cells
+_WORD = 2**64
 
 
 def read_claim(model: Any) -> tuple[Claim, SurTree, bool]:
@@ -131,39 +135,6 @@ def write_claim(claim: Claim, rows: ClaimedRows, folder: Path) -> None:
 def _number_text(number: float) -> str:
     """Return a number with all its digits, a whole one as such."""
     return str(int(number)) if number == int(number) else repr(number)
-
-
-def encode(claim: dict[str, Any], column: int, values: NDArray[Any]) -> NDArray[np.intp]:
-    """Return how many thresholds of the file are below each value, or which category it is."""
-    known, above = claim["known"].get(str(column)), edges(claim, column)
-    if known is None and not above:  # nothing is asked but whether the value is missing
-        return np.array([-1 if value is None or value != value else 0 for value in values.tolist()])
-    if (known is None) != (values.dtype.kind == "f"):
-        then, now = ("numbers", "categories") if known is None else ("categories", "numbers")
-        raise ValueError(
-            f"Column {claim_name(claim, column)!r} held {then} in the training table and holds "
-            f"{now} in this one: convert it to {then}."
-        )
-    if known is not None:
-        number = {label: code for code, label in enumerate(known)}
-        return np.array([number.get(label, -1) for label in values.tolist()], dtype=np.intp)
-    codes = np.searchsorted(above, values, side="left")
-    return np.where(np.isnan(values), -1, codes)
-
-
-def edges(claim: dict[str, Any], column: int) -> list[float]:
-    """Return the thresholds of a column, ascending; between False and True it is one half."""
-    asked = [cut for cut in claim["cuts"] if cut["column"] == column]
-    return sorted({0.5 if cut["categories"] else cut["threshold"] for cut in asked} - {None})
-
-
-def claim_name(claim: dict[str, Any], column: int) -> str:
-    return str(next(cut["name"] for cut in claim["cuts"] if cut["column"] == column))
-
-
-_OUTCOME = ("cause", "arm", "time", "entry", "weight")
-_SUMS = 5  # numbers before the cells
-_WORD = 2**64
 
 
 def other_rows_text(claim: Claim, rows: ClaimedRows) -> str:
