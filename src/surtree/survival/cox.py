@@ -17,6 +17,8 @@ _MOST_STEPS = 50
 _MOST_SMALL = 8
 # Likelihoods that differ by less, as a share, are equal.
 _ROUNDING = 1e-9
+# No coefficient changes by more in a step.
+_LONGEST = 2.0
 # A ratio that goes to zero or infinity stops here, on the logarithmic scale.
 _FURTHEST = 20.0
 
@@ -162,9 +164,11 @@ def fit_cox(
         information = _products(columns * share, columns) - _products(died, mean) + ridge
         gradient = observed - died.sum(axis=1) - penalty * beta
         step = np.linalg.lstsq(information, gradient, rcond=1e-12)[0]
-        beta = np.clip(beta + np.clip(step, -2.0, 2.0), -_FURTHEST, _FURTHEST)
+        # A shorter step has the direction of the whole one, or the likelihood may not rise along it.
+        length = np.abs(step).max(initial=0.0)
+        beta = np.clip(beta + step * (_LONGEST / max(length, _LONGEST)), -_FURTHEST, _FURTHEST)
         taken = beta - last
-        if np.abs(step).max(initial=0.0) < 1e-10:
+        if length < 1e-10:
             break
     return CoxFit(beta, information)
 
