@@ -298,7 +298,8 @@ def _performance(found: Validation, truth: np.ndarray, metrics: tuple[Metric, ..
     if found.method != "folds":
         optimism = correct("optimism", apparent, found.repetitions, LEVEL, metrics).values
     result: Measures = {}
-    for name, one, true, other in zip(FIGURES, found.measures, truth, optimism, strict=True):
+    # Those at horizons come after these.
+    for name, one, true, other in zip(FIGURES, found.measures, truth, optimism, strict=False):
         result |= {
             f"{name}_true": float(true),
             f"{name}_apparent": one.apparent,

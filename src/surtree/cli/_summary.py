@@ -44,7 +44,7 @@ def certificate(model: SurTree) -> str:
         line += f"; confirmed by a second program on {model.receipt_.date}"
     proof = f"lower bound {model.lower_bound_:.6g}, gap {_gap_text(model.gap_)}"
     if model.status_ != "optimal" and is_nothing(model.lower_bound_, model.loss_):
-        proof = "nothing proven yet about the whole"
+        proof = "nothing proven" + ("" if model.status_ == "edited" else " yet about the whole")
     return f"{objective.loss_name} {model.loss_:.6g}{prior}, {proof} ({line})"
 
 

@@ -97,7 +97,7 @@ class RiskGroup:
     >>> groups = risk_groups(SurTree(max_depth=2).fit(*load_gbsg2()), k=2)
     >>> high = groups[1]
     >>> high.name, high.leaves, high.n_samples, round(high.ratio, 2)
-    ('high', (5,), 161, 2.99)
+    ('high', (5,), 161, 3.3)
     """
 
     name: str
@@ -163,7 +163,7 @@ class RiskGroups:
     >>> groups.predict(X.head(3)).tolist()
     ['low', 'low', 'low']
     >>> round(groups[1].ratio, 2), round(groups.held_out[1].ratio, 2)
-    (2.99, 2.21)
+    (3.3, 2.53)
     """
 
     tree: Tree

@@ -87,7 +87,7 @@ def risk_groups(
     >>> model = SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, y)
     >>> groups = risk_groups(model, X, y, k=3)
     >>> [group.letters for group in groups]
-    ['A, C', 'B, D', 'E, F']
+    ['C', 'A, D, F', 'B, E']
     >>> model.risk_groups_ = groups
     """
     tree = tree_of(model)
