@@ -144,6 +144,8 @@ def page(rows: pd.DataFrame, folder: Path) -> Sequence[str]:
         shown.columns = [name.split(" ", 1)[1] for name in shown]
         shown.insert(0, "events", events)
         lines += ["", title, "", *table(shown.reset_index(), 2)]
+    if n_tables == 1:
+        return lines
     return [
         *lines,
         "",
