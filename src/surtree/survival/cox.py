@@ -164,7 +164,7 @@ def fit_cox(
         information = _products(columns * share, columns) - _products(died, mean) + ridge
         gradient = observed - died.sum(axis=1) - penalty * beta
         step = np.linalg.lstsq(information, gradient, rcond=1e-12)[0]
-        # A shorter step has the direction of the whole one, or the likelihood may not rise along it.
+        # A shorter step keeps its direction, or the likelihood may not rise along it.
         length = np.abs(step).max(initial=0.0)
         beta = np.clip(beta + step * (_LONGEST / max(length, _LONGEST)), -_FURTHEST, _FURTHEST)
         taken = beta - last
