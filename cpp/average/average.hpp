@@ -43,8 +43,8 @@ class PairCells {
     std::size_t size_;
 };
 
-// With one level of splits there is a table without pairs, with two there is one table. With three there is one more for each bin of each
-// column, which counts for the rows in that bin.
+// With one level of splits there is a table without pairs, with two there is one table. With three there is
+// one more for each bin of each column, which counts for the rows in that bin.
 struct TreeAverage {
     Status status = Status::optimal;
     std::vector<double> log_evidence;  // of each strength

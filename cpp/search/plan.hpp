@@ -28,8 +28,8 @@ struct Stage {
     bool fits(double elapsed, double time_limit) const {
         return seconds_ahead == 0 || elapsed + seconds_ahead < time_limit;
     }
-    // Whether what leaves no tree would take more than all the time, seen from where it is: a pair of sides is
-    // solved with the first of the two.
+    // Whether what leaves no tree would take more than all the time, seen from where it is: a pair of sides
+    // is solved with the first of the two.
     bool is_late(double start, double elapsed, double done, double time_limit) const {
         const double whole = (elapsed - start) / (1 - (1 - done) * (1 - done));
         return elapsed > 0.1 * time_limit && start + whole > 1.1 * time_limit;
