@@ -18,6 +18,8 @@ from surtree import (
     correct_effects,
     evaluate,
     heterogeneity_test,
+    question_swaps,
+    risk_groups,
     validate,
 )
 from surtree.datasets import load_gbsg2, load_rossi
@@ -57,6 +59,19 @@ def _late():
         return SurTree(max_depth=5, n_thresholds=None, time_limit=0.2).fit(X, Y)
 
 
+def _grouped():
+    model = SurTree(max_depth=2, shrinkage=1).fit(X, Y)
+    model.risk_groups_ = risk_groups(model, X, Y, k=2)
+    return model
+
+
+def _swaps(explore="swaps"):
+    def options(model):
+        return {"swaps": question_swaps(model, X, Y), "explore": explore}
+
+    return options
+
+
 KINDS = {
     "tree": lambda: SurTree(max_depth=3).fit(X, Y),
     "tuned": lambda: SurTreeCV(max_depth=2, cv=3).fit(X, Y),
@@ -71,7 +86,17 @@ KINDS = {
     "score card": lambda: PointsTable().fit(X, Y),
     "average": lambda: SurTreeBayes().fit(X, Y),
     "taught": lambda: TaughtTree(max_depth=2).fit(X, Y),
+    "risk groups": _grouped,
+    "swaps": lambda: SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, Y),
+    "cascades": lambda: SurTree(max_depth=2).fit(X, Y),
+    "rows": lambda: SurTree(max_depth=2).fit(X, Y),
     "evaluation": lambda: evaluate(SurTree(max_depth=2).fit(X, Y), X, Y, n_bootstraps=20),
+}
+# What else `write_report` takes of them.
+OPTIONS = {
+    "swaps": _swaps(),
+    "cascades": _swaps("cascades"),
+    "rows": _swaps("rows"),
 }
 # What a page may weigh, in bytes: 120% of what it was before it showed arms and causes.
 WEIGHTS = {"tree": 190_000, "causes": 236_000, "effects": 98_000, "one leaf": 88_000}
@@ -80,7 +105,14 @@ WEIGHTS = {"tree": 190_000, "causes": 236_000, "effects": 98_000, "one leaf": 88
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     directory = tmp_path_factory.mktemp("kinds")
-    return {name: write_report(make(), directory / f"{name}.html") for name, make in KINDS.items()}
+    written = {}
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The page holds the answers", UserWarning)
+        for name, make in KINDS.items():
+            model = make()
+            options = OPTIONS[name](model) if name in OPTIONS else {}
+            written[name] = write_report(model, directory / f"{name}.html", **options)
+    return written
 
 
 def violations(page):

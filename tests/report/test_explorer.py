@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from surtree import CompetingRisksTree, SurTree, question_swaps, validate
+from surtree import CompetingRisksTree, SurTree, near_optimal, question_swaps, validate
 from surtree.datasets import load_gbsg2, load_melanoma
 from surtree.report import write_report
 
@@ -48,10 +48,10 @@ def test_the_explorer_is_small_and_has_no_rows(explored):
     data = data_of(page)["explorer"]
     assert set(data) == {
         *("horizon", "rows", "folds", "best", "proven", "trees", "nodes", "questions"),
-        *("samples", "columns"),
+        *("samples", "columns", "near"),
     }
     assert sum(len(node["swaps"]) for node in data["nodes"]) == len(swaps.swaps)
-    assert len(data["trees"]) <= len(swaps.swaps) + 1
+    assert len(data["trees"]) <= len(swaps.swaps) + len(data["near"]["trees"])
 
 
 def test_a_swap_shows_its_tree_and_its_cost(explored, visit):
@@ -161,7 +161,8 @@ def test_a_person_gets_what_the_package_predicts(explored, visit, row):
 
     text = shown.locator("#person-says").text_content()
     assert text.startswith(f"{round(100 * float(survival(model.tree_)))}% survival at 1095 days")
-    near = [survival(swap.tree) for swap in swaps.swaps if swap.share <= 0.05]
+    near = [survival(tree) for tree in near_optimal(model, X, load_gbsg2()[1], within=0.05).trees]
+    assert "Of the 20 trees within 5 % of the best: " in text
     low, high = (round(100 * float(end)) for end in (min(near), max(near)))
     assert (f"all say {low}%" if low == high else f"{low}% to {high}%") in text
     swap_first(shown)

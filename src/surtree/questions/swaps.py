@@ -19,6 +19,7 @@ from surtree.estimators.parameters import limits_of
 from surtree.estimators.tree import SurTree
 from surtree.questions._first import asked_text
 from surtree.questions._look import Effort
+from surtree.questions._near_search import End, NearSearch
 from surtree.questions._pinned import Pinner
 from surtree.questions._training import fitted_problem
 from surtree.questions.costs import Prices, QuestionCosts
@@ -150,6 +151,18 @@ class QuestionSwaps:
         proven = costs.status == "optimal" and self.status == "optimal"
         swaps = self._swapper.swaps(costs, swap.keeps)
         return tuple(replace(each, is_proven=proven) for each in swaps)
+
+    def near(self, within: float, most: int) -> tuple[list[Tree], End]:
+        """Return the trees near the best one, as `near_optimal` lists them, and how that ended.
+
+        Parameters
+        ----------
+        within : float
+            The share of what the best tree explains by which a tree may be behind it.
+        most : int
+            How many are listed.
+        """
+        return self._swapper.near(within, most)
 
     def _costs_after(self, swap: Swap) -> QuestionCosts:
         swapper = self._swapper
@@ -295,6 +308,16 @@ class Swapper:
         table, present = pinner.problem.data.table, pinner.problem.data.present
         leaves = find_leaves(model.tree_, table)[present]
         self.before = _of_nodes(model.tree_, time)[leaves]
+
+    def near(self, within: float, most: int) -> tuple[list[Tree], End]:
+        """Return the trees within a share of the best one, up to a number, and why they end."""
+        problem = self.pinner.problem
+        search = NearSearch(problem, self.model, within, Clock(self.seconds), distinct=True)
+        return [
+            problem.build_with_at_risk(topology, self.model.leaf_curve)
+            for some, _ in search.batches(most, most)
+            for topology in some
+        ], search.end
 
     def numbered(self, kept: Mapping[str, Cut]) -> dict[str, int]:
         """Return the number of each question that is kept."""

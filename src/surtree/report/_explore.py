@@ -22,6 +22,8 @@ from surtree.words.numbers import number
 Explore = Literal["swaps", "cascades", "rows"]
 # In cascades, swaps that cost a larger share go no further, and smaller leaves are not shown.
 CASCADE, FEWEST_ROWS = 0.15, 5
+# What one person is told: the range of the trees within this share of the best, so many at most.
+NEAR, MOST_NEAR = 0.05, 100
 # The page has the swaps of these columns, the cheapest at each node, so that it stays small.
 MOST_COLUMNS = 30
 
@@ -157,6 +159,7 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
         }
         for node in swaps.costs.nodes
     ]
+    near, end = swaps.near(NEAR, MOST_NEAR)
     rows = {}
     if findings.explore == "rows" and swaps.costs.nodes:
         values, cuts = page_rows(swaps)
@@ -180,6 +183,11 @@ def explorer_data(findings: Findings) -> dict[str, Any] | None:
         "best": first,
         "proven": swaps.status == "optimal",
         "trees": book.trees,
+        "near": {
+            "within": NEAR,
+            "all": end == "complete",
+            "trees": sorted({first, *map(book.tree, near)}),
+        },
         "nodes": nodes,
         "questions": book.questions,
         "samples": samples if used else 0,

@@ -64,7 +64,7 @@ def _values_html(groups: RiskGroups, shown: Shown) -> Markup:
     times = [time for time in shown.times if time <= shown.tree.last_time]
     if not times:
         return Markup()
-    what = f"{shown.outcome.curve_name.capitalize()} at some times"
+    what = f"{shown.outcome.curve_name.capitalize()} of the risk groups at some times"
     rows = [
         [curve.channel.label, *(share_html(*curve.at(time)) for time in times)]
         for curve in groups.curves

@@ -3,7 +3,6 @@
 const explorer = data.explorer;
 // Dots further out than this share of what the best tree explains are at the end.
 const FARTHEST = 0.3;
-const NEAR = 0.05;
 // A state is a tree, and how its reader came there: by a swap, in the tree of another state.
 const best = explorer && { tree: explorer.trees[explorer.best], share: 0, moved: 0, path: "", keep: {}, made: [] };
 let chosen = best;
@@ -320,29 +319,19 @@ function columnsOf(node) {
   return isLeaf(node) ? [] : [explorer.questions[node[0]].column, ...columnsOf(node[1]), ...columnsOf(node[2])];
 }
 
-let near = null;
-
-/** The trees of single swaps that are within 5% of the best. */
-function nearTrees() {
-  if (near) return near;
-  const paths = (node, path) => (isLeaf(node) ? [] : [path, ...paths(node[1], `${path}n`), ...paths(node[2], `${path}y`)]);
-  const swaps = paths(best.tree, "").flatMap((path) => swapsAt(best, path) ?? []);
-  const trees = new Map([best, ...swaps.filter((swap) => swap.share <= NEAR)].map((one) => [JSON.stringify(treeOf(one)), treeOf(one)]));
-  near = [...trees.values()];
-  return near;
-}
-
 function tellPerson() {
   const { tree } = chosen;
   const mine = survivalOf(tree, who);
-  const said = nearTrees().map((one) => survivalOf(one, who));
+  const { within, all, trees } = explorer.near;
+  const said = trees.map((one) => survivalOf(explorer.trees[one], who));
   const [low, high] = [Math.min(...said), Math.max(...said)];
   const text = byId("person-says");
   text.replaceChildren();
   make("strong", percent(mine), text);
   text.append(` survival at ${withUnit(explorer.horizon)} in the tree above. `);
   const range = low === high ? `all say ${percent(low)}` : `${percent(low)} to ${percent(high)}`;
-  text.append(`Of the ${counted(said.length, "tree")} of this page within ${100 * NEAR} % of the best: ${range}.`);
+  const which = all ? `Of the ${counted(said.length, "tree")}` : `Of the ${said.length} best trees`;
+  text.append(`${which} within ${100 * within} % of the best: ${range}.`);
   const svg = element("svg", { class: "range", viewBox: "0 0 400 34", "aria-hidden": "true" });
   byId("person-range").replaceChildren(svg);
   const toX = (share) => 20 + 360 * share;
@@ -419,7 +408,6 @@ if (explorer) {
   if (explorer.solver) {
     setTimeout(() => {
       startSolver();
-      near = null;
       drawExplorer();
     });
   }
