@@ -93,6 +93,8 @@ def test_subgroups_of_a_fitted_model():
     by_name = evaluate(model, named, ("event", "days"), by="site", n_bootstraps=2)
     assert [group.name for group in by_name.groups] == ["east", "north", "south"]
     assert "site" not in {column.name for column in by_name.columns}
+    # A column that the model asks about stays in the table.
+    assert evaluate(model, rows, y, by="menopause", n_bootstraps=25).groups == found.groups
 
 
 def test_causes_are_judged_group_by_group():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -234,6 +235,8 @@ def evaluate(
             require_in_memory(X, f"evaluate, with {'id' if by is None else 'by'},")
         given = RowInputs(X, y, sample_weight, entry, treatment=treatment)
         return _evaluate_lazy(model, given, horizons, level)
+    if isinstance(by, str) and by in getattr(model, "feature_names_in_", ()):
+        by = _column_of(X, by)  # the model needs it too
     given = RowInputs(X, y, sample_weight, entry, id, by, treatment).in_memory("evaluate")
     read = read_target_rows(given, _reader_of(model))
     labels = read.given.groups  # intervals come from draws of persons
@@ -256,6 +259,14 @@ def evaluate(
         return result
     groups = rows.performance_by(predicted, labels, level, int(n_bootstraps), random_state)
     return replace(result, groups=groups)
+
+
+def _column_of(X: Any, name: str) -> Any:
+    """Return a column of a data frame; the name itself where there is none."""
+    if not nw.dependencies.is_into_dataframe(X):
+        return name
+    frame = nw.from_native(X, eager_only=True)
+    return frame[name].to_numpy() if name in frame.columns else name
 
 
 def _reader_of(model: Any) -> TargetReader:
