@@ -20,25 +20,14 @@ DEMO = IMAGES.parents[1] / "examples" / "demo.py"
 
 
 def main() -> None:
-    """Run the demo, keep its picture of the tree, and take pictures of its report."""
+    """Run the demo, and take pictures of the tree in its report."""
     with TemporaryDirectory() as directory:
         subprocess.run([sys.executable, str(DEMO), directory], check=True)
-        shutil.copy(Path(directory) / "tree.png", IMAGES / "tree.png")
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(
                 executable_path=shutil.which("chromium"), args=["--no-sandbox"]
             )
             for scheme in ("light", "dark"):
-                page = browser.new_page(
-                    viewport={"width": 1280, "height": 910}, color_scheme=scheme
-                )
-                page.goto((Path(directory) / "report.html").as_uri())
-                page.fill("#field-0", "12")
-                page.fill("#field-1", "5")
-                page.locator("#field-1").blur()
-                page.evaluate("scrollTo(0, 0)")
-                page.wait_for_timeout(500)
-                page.screenshot(path=IMAGES / f"report-{scheme}.png")
                 _draw_hero(browser, Path(directory) / "report.html", scheme)
             browser.close()
     _draw_incidence()
