@@ -152,3 +152,12 @@ def test_trees_of_effects_have_none():
     tree = EffectTree(max_depth=3, min_events_arm=2).fit(X, y, "financial_aid").tree_
     assert tree.n_leaves > 2
     assert tree.reversals() == ()
+
+
+def test_names_that_control_a_terminal_are_shown():
+    X, y = load_gbsg2(backend="pandas")
+    X = X.rename(columns={"positive_nodes": "nodes\x1b[31m", "progesterone_receptor": "prog\u202e"})
+    text = str(SurTree(max_depth=3, max_splits=5, shrinkage=1).fit(X, y).tree_)
+    assert r"More nodes\x1b[31m mostly means higher risk" in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text

@@ -13,6 +13,7 @@ from surtree._support.types import Floats
 from surtree.data.table import Table
 from surtree.tree.rows import goes_right, read_rows, route_rows
 from surtree.words.numbers import number
+from surtree.words.quoting import printable
 
 if TYPE_CHECKING:
     from surtree.tree.tree import Tree
@@ -112,7 +113,8 @@ def reversal_text(reversals: tuple[Reversal, ...]) -> str:
     if not reversals:
         return ""
     others = ", ".join(one.name for one in reversals[1:])
-    return f"{reversals[0]}{f' The effect of {others} turns round too.' if others else ''}"
+    too = f" The effect of {others} turns round too." if others else ""
+    return printable(f"{reversals[0]}{too}")
 
 
 def _moves(risk: Floats) -> dict[bool, Mask]:
